@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loop_is_for_ever() {
+    fn the_loop_is_forever() {
         let recurs = Ltl::always(Ltl::eventually(p(0)));
         let persists = Ltl::eventually(Ltl::always(p(0)));
         assert!(holds(&recurs, &[], &["a", ""]) && !holds(&persists, &[], &["a", ""]));

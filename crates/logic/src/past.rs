@@ -256,6 +256,7 @@ impl Monitor<'_> {
             letters = self.bdds.and(letters, literal);
         }
 
+        // Letters of the edge are told apart by the marks that they carry in this case.
         let mut parts: Vec<(Bdd, Vec<MarkId>)> = vec![(letters, edge.marks.clone())];
         for mark in past {
             let when = self.diagram(&mark.when, case.holds);

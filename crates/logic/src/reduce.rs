@@ -30,7 +30,7 @@ use crate::tgba::{Arrow, Components, Marks, Tgba, all_marks};
 /// Above this number of pairs of edges, simulation is too slow to be worth it.
 const MAX_EDGE_PAIRS: usize = 1_000_000;
 
-/// After so many edges looked at, refining a partition is too slow to be worth it.
+/// After this many edges looked at, refining a partition is too slow to be worth it.
 const MAX_REFINEMENT: usize = 5_000_000;
 
 /// More rounds have never been seen to help.

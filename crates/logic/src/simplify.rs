@@ -341,6 +341,8 @@ impl Arena {
         if self.shape(a).eventual {
             return a;
         }
+
+        // `<>` absorbs delays: `<> X b` is `X <> b`, and `<> (a U b)` is `<> b`.
         match *self.form(a) {
             Form::Next(b) => {
                 let inner = self.eventually(b);
@@ -353,9 +355,9 @@ impl Arena {
             }
             Form::Release(b, c) => {
                 let both = self.and(vec![b, c]);
-                return self.eventually_or_for_ever(both, c);
+                return self.eventually_or_forever(both, c);
             }
-            Form::WeakUntil(b, c) => return self.eventually_or_for_ever(c, b),
+            Form::WeakUntil(b, c) => return self.eventually_or_forever(c, b),
             Form::Always(b) => {
                 if let Some(split) = self.eventually_always(b) {
                     return split;
@@ -380,11 +382,11 @@ impl Arena {
     }
 
     /// `<>a || <>[]b`.
-    fn eventually_or_for_ever(&mut self, a: FormId, b: FormId) -> FormId {
+    fn eventually_or_forever(&mut self, a: FormId, b: FormId) -> FormId {
         let some_time = self.eventually(a);
         let always = self.always(b);
-        let for_ever = self.eventually(always);
-        self.or(vec![some_time, for_ever])
+        let forever = self.eventually(always);
+        self.or(vec![some_time, forever])
     }
 
     /// `<>[](a || u)` is `<>[]a || <>u` for universal `u`, and `<>[](a || e)` is `<>[]a || []e` for
@@ -412,6 +414,8 @@ impl Arena {
         if self.shape(a).universal {
             return a;
         }
+
+        // Dually, `[] (a R b)` is `[] b`, and `[] (b W c)` is `[] (b || c)`.
         match *self.form(a) {
             Form::Next(b) => {
                 let inner = self.always(b);

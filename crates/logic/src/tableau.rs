@@ -419,7 +419,7 @@ impl Tableau<'_> {
         }]
     }
 
-    /// Is there enough left to look at so many pairs? If not, the construction fails.
+    /// Is there enough left to look at this many pairs? If not, the construction fails.
     fn spend(&mut self, n_pairs: usize) -> bool {
         self.work = self.work.saturating_add(n_pairs);
         self.too_large |= self.work > self.effort.max_work();

@@ -129,6 +129,7 @@ impl Tgba {
             arrows.push(row);
         }
 
+        // Only states from which some word is accepted are left by pruning.
         let mut product = Self {
             initial,
             arrows,
