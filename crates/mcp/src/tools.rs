@@ -309,10 +309,12 @@ fn check(project: &Project, arguments: &Json, plan: &Plan) -> Answer {
         warnings: Vec::new(),
         diagnostics: Vec::new(),
     };
+
     let mut data: Json = serde_json::from_str(&report::json(&report)).unwrap_or_default();
     data["decided"] = json!(decided);
     data["undecided"] = json!(undecided);
     data["not_as_expected"] = json!(unexpected);
+
     let mut text = report::text(&report, Style::Plain);
     if undecided > 0 {
         text.push_str(&format!(
@@ -355,6 +357,7 @@ fn simulate(project: &Project, arguments: &Json) -> Answer {
             run.names().iter().cloned().zip(values).collect();
         Json::Object(state)
     };
+
     let mut steps = Vec::new();
     let mut text = format!("initially {}\n", state(0));
     for at in 0..run.n_steps() {
