@@ -221,7 +221,7 @@ impl Model {
         Ok(())
     }
 
-    /// Can there be so many more commands?
+    /// Can there be this many more commands?
     fn check_n_commands(&self, n_more: i128, span: Span) -> Result<(), ModelError> {
         if self.commands.len() as i128 + n_more > MAX_COMMANDS as i128 {
             let message = format!("the model has more than {MAX_COMMANDS} actions");

@@ -226,6 +226,8 @@ impl Model {
         };
 
         subjects.dedup();
+
+        // Justness is about teams of commands, not about processes or actions.
         if annotation.kind == AnnotationKind::Just {
             subjects = self.teams_of(&subjects);
         }

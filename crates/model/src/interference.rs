@@ -277,6 +277,7 @@ impl<'m> Interference<'m> {
             }
         }
 
+        // A rendezvous also needs a receiver that accepts the message.
         if let [sender, receiver] = team
             && model.is_handshake(*sender)
         {
@@ -286,6 +287,7 @@ impl<'m> Interference<'m> {
             }
         }
 
+        // An effect may turn out to be impossible, so it is tried unless no command can refuse.
         let mut refusals = team.iter().map(|id| &self.refusals[id.index()]);
         if refusals.clone().all(Option::is_none) {
             return Ok(true);

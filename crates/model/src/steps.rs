@@ -239,6 +239,7 @@ impl Model {
             enabled.push(alternatives);
         }
 
+        // A command may be part of teams of several priorities.
         let mut add_steps = |team: &[CommandId]| {
             if self.team_priority(team) != Some(level) {
                 return Ok(());

@@ -151,6 +151,7 @@ impl Model {
             })
         });
 
+        // From the outside in: each array or record narrows the offset down.
         let mut offset = position - self.first_cell(cell.var, cell.instance);
         let (mut path, mut ty) = (Vec::new(), &variable.ty);
         let records = &self.parts().records;
