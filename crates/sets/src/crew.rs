@@ -292,6 +292,8 @@ impl<G: Expand, C: Carrier> Crew<'_, G, C> {
                         }
                     }
                     out.post(rule, (&team, parts), Batch::SIZE, true)?;
+
+                    // One thread shows the progress of all.
                     if number == 0 {
                         let memory = parts.iter().map(|part| locked(part).memory()).sum();
                         meter.memory.store(memory, Ordering::Relaxed);

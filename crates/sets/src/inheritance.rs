@@ -253,6 +253,8 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
         let found = self.stage_at(alternative.wrapping_sub(1), round);
         let (stage, size) = found.ok_or(DAMAGED)?;
         let lent = self.borrow(chosen, size);
+
+        // A process that failed says so in the phase in which the others wait for it.
         let said = lent
             .as_ref()
             .map(|(lent, n_states)| vec![lent.len() as u64, *n_states]);
@@ -282,6 +284,8 @@ impl<G: Expand, C: Carrier> Search<'_, G, C> {
         }
 
         let lists = self.crew.settle(&rule)?;
+
+        // If states are missing, the files do not belong together.
         let n_own = self.crew.parts_mut().map(|part| part.len()).sum();
         if self.gather_sum(Ok(vec![n_own]))? != n_states {
             return Err(DAMAGED);
