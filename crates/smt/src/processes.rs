@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::launch::{Connection, Launch};
 
-/// A process whose answers are not heard is not read any further after so many lines.
+/// A process whose answers are not heard is not read any further after this many lines.
 const MAX_UNHEARD: usize = 1024;
 
 /// No line of an answer is longer.
