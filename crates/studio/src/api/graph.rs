@@ -69,6 +69,7 @@ pub(super) fn graph(studios: &Studios, mut request: GraphRequest) -> Answer {
     } else {
         max_nodes
     };
+
     let drawing = project.drawing(&DrawingRequest {
         around: around.and_then(|mut states| states.pop()),
         max_states,

@@ -185,10 +185,12 @@ fn describe(
     let history: Vec<Json> = (since..now)
         .map(|at| plain::step(&run.taken_details(at)))
         .collect();
+
     let n_listed = run.n_possible().min(MAX_ENABLED);
     let enabled: Vec<Json> = (0..n_listed)
         .map(|choice| plain::step(&run.possible_details(choice)))
         .collect();
+
     let (here, message) = match run.here() {
         Here::Steps(_) => ("steps", None),
         Here::Deadlock => ("deadlock", None),
