@@ -362,6 +362,8 @@ fn receive(
             for (value, has_value) in first.0.iter() {
                 builder.add(*value, has_value.and(when)?)?;
             }
+
+            // The messages behind move up; the last place becomes one that is not in use.
             for position in 0..capacity {
                 let field = domains.message(single, position, component);
                 let behind = if position + 1 < capacity {
@@ -376,6 +378,7 @@ fn receive(
                 branch.write(encoding, field, fits, when)?;
             }
         }
+
         let mut shorter = ValueBuilder::default();
         for position in 1..=capacity {
             shorter.add(position as i64 - 1, encoding.is(length, position as i64)?)?;

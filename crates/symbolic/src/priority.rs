@@ -54,6 +54,7 @@ pub(crate) fn rule<'m>(encoding: Encoding<'m>, mut teams: Teams) -> Result<Syste
         }
     }
 
+    // Where nothing fails and no move exists, the system idles.
     let mut deadlock = errors.not()?;
     for step in &teams.moves {
         deadlock = deadlock.minus(&step.enabled()?)?;

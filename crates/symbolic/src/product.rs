@@ -325,6 +325,7 @@ impl<'a, 'm> Product<'a, 'm> {
             }
         }
 
+        // Runs on which some process has control forever are judged by all of their states.
         let mut fair = Acceptance::all(weak);
         if let Some(free) = free.filter(|_| !behind.is_empty()) {
             let free = self.leaving(free, Meaning::Free);

@@ -39,6 +39,7 @@ pub(crate) fn closed_run(
         Ok::<_, Halt>(part)
     };
 
+    // A run that ends idles in one state, and takes all steps of it.
     let idle = reachable.and(&system.deadlock)?;
     for demands in &cases {
         let part = without(demands)?;
@@ -50,6 +51,7 @@ pub(crate) fn closed_run(
         }
     }
 
+    // Otherwise the loop covers a closed component of the system.
     let automaton = Automaton::universal();
     let query = Query {
         automaton: &automaton,
@@ -106,6 +108,8 @@ fn covering(
         missing: demands.always.iter().collect(),
         here: 0,
     };
+
+    // Where the left side of a pair occurs in the component, its right side must be taken.
     for (enabled, taken) in &demands.streett {
         let has = |edge: &(Edge, usize, usize)| edge.0.marks[enabled.index()];
         if map.edges.iter().flatten().any(has) {
@@ -250,6 +254,7 @@ impl<'a> Tour<'a> {
             node = before.0;
         }
         way.reverse();
+
         let mut edges = Vec::new();
         for (node, number) in way {
             let (edge, target, step) = &map.edges[node][number];

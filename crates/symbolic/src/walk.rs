@@ -312,6 +312,7 @@ pub(crate) fn lasso(
             wanted.push(taken);
         }
     }
+
     for marks in wanted {
         if marks.iter().any(|mark| walk.seen[mark.index()]) {
             continue;
@@ -328,6 +329,7 @@ pub(crate) fn lasso(
         });
     }
 
+    // A loop has an edge, even if no mark is wanted.
     if walk.n_steps() == loop_start {
         walk.take(|edge| {
             !demands.never.iter().any(|mark| edge.marks[mark.index()])
