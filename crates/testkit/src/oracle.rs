@@ -228,6 +228,8 @@ pub fn fair_run_exists(
             judgement = Judgement::TooLarge;
             continue;
         }
+
+        // All subsets of edges: slow, but free of the algorithms that are tested.
         for subset in 1_u32..1 << inner.len() {
             let chosen: Vec<&ProductEdge> = (0..inner.len())
                 .filter(|i| subset >> i & 1 == 1)
