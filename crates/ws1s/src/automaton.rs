@@ -171,6 +171,7 @@ impl Automaton {
             operand(&*self.machine, &left),
             operand(&other.machine, &right),
         );
+
         let mut meter = Meter::new(budget);
         let product = product(connective, left, right, &mut meter)?;
         let nodes = product.nodes;

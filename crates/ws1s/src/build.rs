@@ -11,9 +11,9 @@ pub enum Position {
     Var(Var),
     /// A constant.
     Number(u32),
-    /// So many positions later.
+    /// This many positions later.
     Plus(Box<Position>, u32),
-    /// So many positions earlier, but not before position 0.
+    /// This many positions earlier, but not before position 0.
     Minus(Box<Position>, u32),
     /// The least element of a set, 0 if it is empty.
     Min(Box<Set>),
@@ -28,13 +28,13 @@ pub enum Position {
 }
 
 impl Position {
-    /// So many positions later.
+    /// This many positions later.
     #[must_use]
     pub fn plus(self, n: u32) -> Self {
         Self::Plus(Box::new(self), n)
     }
 
-    /// So many positions earlier, but not before position 0.
+    /// This many positions earlier, but not before position 0.
     #[must_use]
     pub fn minus(self, n: u32) -> Self {
         Self::Minus(Box::new(self), n)
@@ -86,9 +86,9 @@ pub enum Set {
     Intersection(Box<(Set, Set)>),
     /// What is in the first set and not in the second.
     Difference(Box<(Set, Set)>),
-    /// Every element so many positions later.
+    /// Every element this many positions later.
     Plus(Box<Set>, u32),
-    /// Every element so many positions earlier, but not before position 0.
+    /// Every element this many positions earlier, but not before position 0.
     Minus(Box<Set>, u32),
 }
 
@@ -129,13 +129,13 @@ impl Set {
         Self::Difference(Box::new((self, other.into())))
     }
 
-    /// Every element so many positions later.
+    /// Every element this many positions later.
     #[must_use]
     pub fn plus(self, n: u32) -> Self {
         Self::Plus(Box::new(self), n)
     }
 
-    /// Every element so many positions earlier, but not before position 0.
+    /// Every element this many positions earlier, but not before position 0.
     #[must_use]
     pub fn minus(self, n: u32) -> Self {
         Self::Minus(Box::new(self), n)

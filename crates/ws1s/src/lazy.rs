@@ -180,7 +180,7 @@ impl<'m> Component<'m> {
     }
 
     /// Will the output be undefined forever?
-    fn is_undefined_for_ever(&self, place: NodeRef) -> bool {
+    fn is_undefined_forever(&self, place: NodeRef) -> bool {
         let sink = |at: NodeRef| {
             let state = at.value().expect("a state");
             self.machine.sink_output(state) == Some(UNDEFINED)
@@ -213,7 +213,7 @@ const MEMBERS_PER_TUPLE: usize = 8;
 
 /// What to look for, and how far.
 pub(crate) struct Goal {
-    /// Give up after so many tuples, or [`MEMBERS_PER_TUPLE`] times as many members of sets.
+    /// Give up after this many tuples, or [`MEMBERS_PER_TUPLE`] times as many members of sets.
     pub(crate) max_tuples: usize,
     pub(crate) n_tracks: usize,
     /// A track that is 1 at every position.
@@ -364,7 +364,7 @@ impl LazySearch<'_, '_> {
         };
 
         let mut pairs = self.components.iter().zip(&places);
-        if pairs.any(|(component, &place)| component.is_undefined_for_ever(place)) {
+        if pairs.any(|(component, &place)| component.is_undefined_forever(place)) {
             return;
         }
         let state = self.states.intern(&places);

@@ -45,7 +45,7 @@ pub(crate) struct Growth {
     pub(crate) nodes: usize,
 }
 
-/// So many members of sets are usual.
+/// This many members of sets are usual.
 const MEMBERS_PER_NODE: usize = 4;
 
 impl Growth {
@@ -109,7 +109,7 @@ impl<'b> Meter<'b> {
         Ok(self.budget.check(n_states as u64, bytes)?)
     }
 
-    /// May a subset construction with so many members in its sets go on, for an automaton of this
+    /// May a subset construction with this many members in its sets go on, for an automaton of this
     /// size?
     pub(crate) fn check_sets(&mut self, n_members: usize, size: usize) -> Result<(), Unknown> {
         let limit = self

@@ -72,7 +72,7 @@ impl Arena {
         Self::with_capacity(32)
     }
 
-    /// An arena with room for so many nodes.
+    /// An arena with room for this many nodes.
     pub(crate) fn with_capacity(n_nodes: usize) -> Self {
         Self {
             nodes: Vec::with_capacity(n_nodes),

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::meter::{Growth, Unknown};
 use crate::solver::{Solver, TrackedMachine, best_pair};
 
-/// How many tuples a lazy search may meet: so many, and so many for each node of its components.
+/// How many tuples a lazy search may meet: this many, and this many for each node of its components.
 const MIN_TUPLES: usize = 3_000;
 const TUPLES_PER_NODE: usize = 1;
 

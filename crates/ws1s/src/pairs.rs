@@ -51,6 +51,7 @@ pub(crate) fn search(
     search.expand(0, 0, BEGINNING);
     let mut next = 0;
     while next < search.states.len() && !search.is_done() {
+        // Asking about limits costs more than a step, so it is done now and then.
         if next % 1024 == 0 {
             meter.check_nodes(search.pairs.len())?;
             meter.check(search.states.len(), search.bytes())?;

@@ -24,7 +24,7 @@ use crate::minimise::minimise;
 use crate::mtbdd::{Arena, Node, NodeRef};
 use crate::table::spread;
 
-/// Of how many nodes, in sets, the tracks of a block may be erased together: so many, and so many
+/// Of how many nodes, in sets, the tracks of a block may be erased together: this many, and this many
 /// for each state and node of the automaton.
 const MIN_TOGETHER: usize = 5_000;
 const TOGETHER_PER_NODE: usize = 4;

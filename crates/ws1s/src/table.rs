@@ -23,7 +23,7 @@ impl PairTable {
         Self::with_capacity(32)
     }
 
-    /// A table with room for so many pairs.
+    /// A table with room for this many pairs.
     pub(crate) fn with_capacity(n_pairs: usize) -> Self {
         Self {
             slots: vec![(FREE, 0); (n_pairs * 2).next_power_of_two()],

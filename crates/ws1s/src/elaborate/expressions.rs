@@ -217,6 +217,7 @@ impl Elaborator<'_, '_, '_> {
         let left = self.typed(left, &mut context)?;
         let right = self.typed(right, &mut context)?;
         let describe = (left.describe(), right.describe());
+
         let formula = match (comparison, left, right) {
             (Comparison::In | Comparison::NotIn, Typed::Term(term), Typed::Set(set)) => {
                 self.check_sign(&term, span)?;
