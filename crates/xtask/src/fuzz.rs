@@ -39,7 +39,7 @@ fn damage_files(minutes: f64) -> Result<()> {
     command.env("CARGO_PROFILE_RELEASE_LTO", "off");
     let status = command.status().context("cargo cannot be started")?;
     if !status.success() {
-        bail!("a damaged file did harm; the output says which");
+        bail!("the test of damaged files failed; its output names the file");
     }
     Ok(())
 }

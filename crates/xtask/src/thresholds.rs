@@ -125,6 +125,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         record: None,
         counts: BTreeMap::new(),
     };
+
     for option in options.chunks(2) {
         match option {
             ["--fair", program] => thresholds.fair = std::path::absolute(program)?,
@@ -157,6 +158,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
             }
         }
     }
+
     let counts = thresholds.counts.iter();
     let counts = counts.map(|(outcome, n)| format!("{n} {outcome}"));
     println!("{}", counts.collect::<Vec<_>>().join(", "));

@@ -150,14 +150,17 @@ impl Bench<'_> {
         let (collapse, reduced) = (once(Variant::Collapse)?, once(Variant::Reduced)?);
         let reducing = self.series(task(Variant::Plain), &["--reduce"]);
         let fair_reduced = others.then(|| reducing.run_all(1)).transpose()?;
+
         let has_rival = question.nusmv_sizes.contains(&size);
         let symbolic = self.series(task(Variant::Plain), &["--route", "symbolic"]);
         let symbolic = has_rival.then(|| symbolic.run_all(self.options.runs));
         let symbolic = symbolic.transpose()?;
+
         let n_states = fair.as_ref().ok().and_then(|fair| fair.report.states);
         let n_states = n_states.unwrap_or_default();
         let runs = self.options.runs;
         let peers = self.peers.ask(task(Variant::Plain), n_states, runs)?;
+
         let result = |verifier: Answer<Verifier>| match verifier {
             Ok(verifier) => verifier.result().map(Ok),
             Err(reason) => Ok(Err(reason)),

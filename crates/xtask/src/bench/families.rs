@@ -28,7 +28,7 @@ const LITTLE_PATIENCE: &str = "5s";
 /// A question may take so much memory.
 const MAX_MEMORY: &str = "1G";
 
-/// So many of the slowest rows are printed.
+/// This many of the slowest rows are printed.
 const N_SLOWEST: usize = 10;
 
 /// The folders with both tables, and what the suites in them are called.
@@ -216,6 +216,7 @@ fn all_programs(
                 (false, false) => None,
             }
         };
+
         for property in program.holds.iter().chain(&program.violated) {
             keep(ask(
                 fair,

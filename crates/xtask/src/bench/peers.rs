@@ -52,7 +52,7 @@ impl Peers {
         }))
     }
 
-    /// Puts a question to all that are asked it. So many states are expected.
+    /// Puts a question to all that are asked it. This many states are expected.
     pub(super) fn ask(&self, task: Task<'_>, n_states: u64, n_runs: usize) -> Result<Answers> {
         let Task {
             model,

@@ -173,6 +173,7 @@ impl Spin {
 
         let directory = self.root.join("target/bench").join(name);
         fs::create_dir_all(&directory)?;
+
         let generate = generate_flags(task);
         let compile = compile_flags(task);
         let path = self.root.join(promela);

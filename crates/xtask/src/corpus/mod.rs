@@ -172,7 +172,7 @@ impl Display for Mean {
 
 impl Tally {
     fn row(&mut self, outcome: Outcome, model: &Path, question: &str, why: impl Display) {
-        // Printed in any case; what cannot be recorded is no reason to stop.
+        // Printed in any case; a record that cannot be written does not stop the run.
         let _ = self.add(&Row::new(outcome, model, question, why));
     }
 
@@ -363,6 +363,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
         only_reading: false,
         is_quick: false,
     };
+
     let mut tally = Tally::default();
     let mut rest = options;
     while let [option, values @ ..] = rest {

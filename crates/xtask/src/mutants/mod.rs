@@ -287,7 +287,7 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Does the mutant say "holds" wrongly, and is no certificate of that accepted?
+    /// Does the mutant say "holds" wrongly, and is every certificate of that rejected?
     fn judge_wrong_holds(&self, mutant: &Mutant) -> Result<()> {
         let name = &mutant.name;
         let search = wrong_holds_run(FINDS_VIOLATIONS);

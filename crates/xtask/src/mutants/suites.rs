@@ -25,7 +25,7 @@ const HANGS_AFTER: Duration = Duration::from_secs(30);
 /// See [`HANGS_AFTER`].
 const PATIENCE: u32 = 20;
 
-/// A program that waits forever needs no processor. It is given up after so many times the limit of
+/// A program that waits forever needs no processor. It is given up after this many times the limit of
 /// processor time.
 const WAITING: u32 = 20;
 
