@@ -345,6 +345,8 @@ impl<'a> Collector<'a> {
                 references.push(Reference { span, symbol });
             }
         }
+
+        // In parts that were not understood, names are told apart by their spelling.
         let text = &self.sources[0].text;
         let pieces = scan(text);
         let mut names = Names {
@@ -358,6 +360,7 @@ impl<'a> Collector<'a> {
             mut references,
             ..
         } = names;
+
         references.sort_by_key(|reference| reference.span.start);
         references.dedup_by_key(|reference| reference.span);
 

@@ -147,6 +147,8 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-an-array", base.span, message));
             return None;
         };
+
+        // An index that is known to be outside is an error of the text already, not only of a run.
         if let Some(value) = self.fixed_index(&index_expr, index)
             && !model::is_unbounded_array(&array)
         {
@@ -217,6 +219,7 @@ impl<'a> Lowerer<'a> {
         if let Some((process, owner)) = self.process_reference(base) {
             return self.foreign_variable(process, owner?, field);
         }
+
         let whole = self.operand(base, None)?;
         let is_special = match &whole {
             Value::Composite(_, ty) | Value::Cells(_, ty) => self.special(ty).is_some(),
@@ -233,6 +236,7 @@ impl<'a> Lowerer<'a> {
             self.report(Diagnostic::error("not-a-record", base.span, message));
             return None;
         }
+
         let record = &self.parts.records[id.index()];
         let position = record
             .fields

@@ -82,7 +82,7 @@ fn recurrence(formula: &Ltl) -> Result<Assumption, Unsupported> {
             _ => recurrence(inner),
         },
         Op::Eventually(inner) => match inner.op() {
-            Op::Always(inner) if inner.is_propositional() => for_ever(inner),
+            Op::Always(inner) if inner.is_propositional() => forever(inner),
             _ => recurrence(inner),
         },
         _ => Err(Unsupported::Shape),
@@ -104,13 +104,13 @@ fn infinitely(formula: &Ltl) -> Result<Assumption, Unsupported> {
 }
 
 /// `<>[] p`.
-fn for_ever(formula: &Ltl) -> Result<Assumption, Unsupported> {
+fn forever(formula: &Ltl) -> Result<Assumption, Unsupported> {
     match (formula.op(), literal(formula)) {
         (_, Some((atom, positive))) => Ok(Assumption::Eventually(atom, positive)),
         (Op::True, _) => Ok(Assumption::All(Vec::new())),
         (Op::False, _) => Ok(Assumption::Any(Vec::new())),
         (Op::And(parts), _) => {
-            let parts = parts.iter().map(for_ever).collect::<Result<_, _>>()?;
+            let parts = parts.iter().map(forever).collect::<Result<_, _>>()?;
             Ok(Assumption::All(parts))
         }
         _ => Err(Unsupported::Mixed),

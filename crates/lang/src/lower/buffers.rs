@@ -113,6 +113,7 @@ impl<'a> Lowerer<'a> {
             return None;
         }
 
+        // The same record as that of a bounded sequence, so that both have the same operations.
         let message = self.message_of(&types);
         let items = ArrayType {
             lo: 0,

@@ -460,6 +460,8 @@ impl<'a> Lowerer<'a> {
         } else {
             Expr::Int(IMPOSSIBLE)
         };
+
+        // The new element goes behind the last one; which position that is depends on the state.
         let mut cells = vec![choice(simplify(is_full, Ty::Bool), too_long, longer)];
         for position in 0..most {
             for (offset, value) in new.iter().enumerate() {

@@ -7,6 +7,7 @@ use super::Lowerer;
 use super::names::{Binding, Global, Local, Ty, Value};
 use super::room::may_be_beyond;
 use super::types::ty_of;
+use super::updates::Store;
 use crate::ast::{self, ExprKind, TypeExpr};
 use crate::parser::range_bounds;
 
@@ -215,7 +216,11 @@ impl<'a> Lowerer<'a> {
             match (&ty, value) {
                 (Type::Scalar(scalar), ast::Value::Plain(expr)) => {
                     let value = self.value_for(expr, *scalar)?;
-                    stores.push((place, value, *scalar, is_alone));
+                    stores.push(Store {
+                        place,
+                        value,
+                        is_simple: is_alone,
+                    });
                 }
                 (Type::Scalar(scalar), choose) => {
                     let name = match &target.kind {
@@ -224,7 +229,7 @@ impl<'a> Lowerer<'a> {
                     };
                     let wanted = Some(ty_of(*scalar));
                     let (bound, _) = self.bind_value(name, choose, wanted, span, out)?;
-                    stores.push((place, Expr::Bound(bound), *scalar, true));
+                    stores.push(Store::simple(place, Expr::Bound(bound)));
                 }
                 (ty, ast::Value::Plain(expr)) if super::open::is_open(ty) => {
                     self.report_open_array(expr.span);
@@ -234,24 +239,23 @@ impl<'a> Lowerer<'a> {
                     let mut values = Vec::new();
                     self.stored_values(expr, &ty, &mut values)?;
                     let cells = cells_of(&place, &ty, &self.parts.records);
-                    for ((cell, scalar), value) in cells.into_iter().zip(values) {
-                        let is_simple = !value.mentions_state();
-                        stores.push((cell, value, scalar, is_simple));
+                    for ((cell, _), value) in cells.into_iter().zip(values) {
+                        stores.push(Store::of(cell, value));
                     }
                 }
                 (Type::Array(array), choose) if model::is_unbounded_array(array) => {
                     let (cell, scalar) = cells_of(&place, &ty, &self.parts.records).remove(0);
                     let wanted = Some(ty_of(scalar));
                     let (bound, _) = self.bind_value("element", choose, wanted, span, out)?;
-                    stores.push((cell, Expr::Bound(bound), scalar, true));
+                    stores.push(Store::simple(cell, Expr::Bound(bound)));
                 }
                 (_, choose) if self.chosen_element(choose).as_ref() == Some(&ty) => {
                     let Value::Cells(chosen, _) = self.choose_element(choose, out)?.value else {
                         return None;
                     };
                     let cells = cells_of(&place, &ty, &self.parts.records);
-                    for ((cell, scalar), value) in cells.into_iter().zip(chosen) {
-                        stores.push((cell, value, scalar, true));
+                    for ((cell, _), value) in cells.into_iter().zip(chosen) {
+                        stores.push(Store::simple(cell, value));
                     }
                 }
                 (_, ast::Value::Spawn(spawn)) => {
@@ -304,22 +308,17 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Stores values; those that must be read before anything is stored get a name first.
-    pub(super) fn store_all(
-        &mut self,
-        stores: Vec<(Place, Expr, Scalar, bool)>,
-        span: Span,
-        out: &mut Vec<Stmt>,
-    ) {
+    pub(super) fn store_all(&mut self, stores: Vec<Store>, span: Span, out: &mut Vec<Stmt>) {
         let mut assignments = Vec::new();
-        for (place, value, _, is_simple) in stores {
-            let value = if is_simple {
-                value
+        for store in stores {
+            let value = if store.is_simple {
+                store.value
             } else {
                 let bound = self.fresh_bound("value");
-                out.push(self.remember(bound, value, span));
+                out.push(self.remember(bound, store.value, span));
                 Expr::Bound(bound)
             };
-            assignments.push(Stmt::new(StmtKind::Assign(place, value), span));
+            assignments.push(Stmt::new(StmtKind::Assign(store.place, value), span));
         }
         out.extend(assignments);
     }

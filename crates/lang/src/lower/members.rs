@@ -36,6 +36,7 @@ impl<'a> Lowerer<'a> {
             self.cell_values(element, &ty, &mut cells)?;
             return self.is_subset(&cells, set);
         }
+
         let ty = match self.shape_of(domain) {
             Some(ty) => ty,
             None => return self.cells_of_shaped(domain).and(None),

@@ -15,6 +15,7 @@ use super::Lowerer;
 use super::access::with_indices;
 use super::effect::{Sink, cells_of};
 use super::names::{Local, Ty, Value, bare};
+use super::updates::Store;
 use crate::ast::{self, Ident, ProcessDecl, Spawn, StepDecl};
 use crate::parser::END;
 
@@ -297,6 +298,8 @@ impl<'a> Lowerer<'a> {
                 path: Vec::new(),
             };
             self.check_no_timer(&place, name.span)?;
+
+            // The variable that says whether a process exists is changed by `spawn` alone.
             if created == Some(var) {
                 let read = Value::Scalar(Expr::Read(place), Ty::Bool);
                 return self.check_not_existence(&read, name.span);
@@ -308,9 +311,8 @@ impl<'a> Lowerer<'a> {
             let mut values = Vec::new();
             self.stored_values(value, &ty, &mut values)?;
             let cells = cells_of(&place, &ty, &self.parts.records);
-            for ((cell, scalar), value) in cells.into_iter().zip(values) {
-                let is_simple = !value.mentions_state();
-                stores.push((cell, value, scalar, is_simple));
+            for ((cell, _), value) in cells.into_iter().zip(values) {
+                stores.push(Store::of(cell, value));
             }
         }
         self.store_all(stores, spawn.span, out);

@@ -89,6 +89,7 @@ impl<'a> Lowerer<'a> {
             .iter()
             .map(|guard| self.bool_expr(guard))
             .collect();
+
         let exchange = self.exchange(decl);
         let has_exchange = exchange.is_some();
         let exchange = exchange.unwrap_or_default();
@@ -101,11 +102,14 @@ impl<'a> Lowerer<'a> {
         if let Some(None) = waits {
             done = None;
         }
+
         let target = match &decl.target {
             None => Some(source),
             Some(name) if self.is_end(id, name) => self.end_of(id, decl, &mut effect),
             Some(name) => self.location(id, name),
         };
+
+        // Failures count from here on: before, all parts are translated, so that all errors are reported.
         let (parameters, condition, members) = parameters?;
         guards.splice(0..0, members.into_iter().map(Some));
         guards.splice(0..0, self.existence(id, Owner::Own).map(Some));

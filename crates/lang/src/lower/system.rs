@@ -26,6 +26,7 @@ impl<'a> Lowerer<'a> {
             if let Some(first) = names.insert(&system.name.text, system.name.span) {
                 self.report_duplicate(&system.name, first);
             }
+
             let number = self.parts.systems.len();
             let Some(parts) = self.system_parts(system) else {
                 continue;
@@ -37,6 +38,7 @@ impl<'a> Lowerer<'a> {
                     continue;
                 }
             }
+
             let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
             for property in &system.properties {
                 if let Some(first) = seen.insert(&property.name.text, property.name.span) {
@@ -46,6 +48,7 @@ impl<'a> Lowerer<'a> {
                     text: format!("{}.{}", system.name.text, property.name.text),
                     span: property.name.span,
                 };
+
                 let mut text = text_of(property.formula.span, sources);
                 if let Some(assuming) = &property.assuming {
                     text = format!("{text} assuming {}", text_of(assuming.span, sources));

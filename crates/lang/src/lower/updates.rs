@@ -5,7 +5,7 @@
 //! stored is the same.
 
 use base::Span;
-use model::{BinaryOp, Expr, Place, Scalar, Stmt, StmtKind, Type};
+use model::{BinaryOp, Expr, Place, Stmt, StmtKind, Type};
 
 use super::Lowerer;
 use super::effect::{Sink, cells_of};
@@ -13,8 +13,33 @@ use super::names::{Binding, Value};
 use super::values::{Special, length_of};
 use crate::ast::{self, ExprKind};
 
-/// A cell, what is stored there, its type, and whether the value may be computed when it is stored.
-pub(super) type Store = (Place, Expr, Scalar, bool);
+/// What is stored in a cell.
+pub(super) struct Store {
+    pub place: Place,
+    pub value: Expr,
+    /// May the value be computed when it is stored, after what is stored before?
+    pub is_simple: bool,
+}
+
+impl Store {
+    /// Of a value that earlier statements have computed, or that no statement changes.
+    pub fn simple(place: Place, value: Expr) -> Self {
+        Self {
+            place,
+            value,
+            is_simple: true,
+        }
+    }
+
+    /// Of a value that is computed before anything is stored, if it depends on the state.
+    pub fn of(place: Place, value: Expr) -> Self {
+        Self {
+            is_simple: !value.mentions_state(),
+            place,
+            value,
+        }
+    }
+}
 
 /// How a value changes.
 enum Change<'a> {
@@ -45,7 +70,7 @@ impl<'a> Lowerer<'a> {
         let key = self.element_cells(key, &key_ty)?;
         let key = self.remembered(key, true, &mut Sink::new(target.span, out));
         let present = self.place_of((&whole, 0), &key, &key_ty);
-        stores.push((present, Expr::Bool(true), Scalar::Bool, true));
+        stores.push(Store::simple(present, Expr::Bool(true)));
         let mut place = self.place_of((&whole, 1), &key, &key_ty);
         place.path.push(model::Access::Index(Expr::Int(0)));
         Some((place, value_ty))
@@ -62,6 +87,7 @@ impl<'a> Lowerer<'a> {
         let (old, change) = self.change(value)?;
         let special = self.special_of(target)?;
 
+        // Only a change of the target's own value leaves the other cells as they are.
         let same = self.is_variable(target)
             && self.is_variable(old)
             && match (self.operand(target, None), self.operand(old, None)) {
@@ -290,6 +316,7 @@ impl<'a> Lowerer<'a> {
                 conditions.push(self.member(&cells, domain, &special, true)?);
             }
         }
+
         if let Some(condition) = condition {
             self.scope.push(binding.clone());
             let lowered = self.bool_expr(condition);

@@ -84,6 +84,8 @@ impl Parser<'_> {
                 self.expect("in")?;
                 let (lo, hi, domain) = self.domain()?;
                 let mut body = self.stmt_block()?;
+
+                // A loop over a set is one over a range with a condition.
                 if let Some(domain) = domain {
                     let condition = members(std::slice::from_ref(&name), &domain, None);
                     let span = condition.span;
