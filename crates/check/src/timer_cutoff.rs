@@ -134,10 +134,11 @@ impl Settings<'_> {
         common: &mut Option<(Verdict, String)>,
         progress: &mut dyn Progress,
     ) -> bool {
-        if timer_quantifiers::is_restricted(self.model, self.fairness) {
+        let all = combinations(self.abstract_timers().count(), raised);
+        let is_restricted = timer_quantifiers::is_restricted(self.model, self.fairness);
+        if is_restricted || all.len() > MAX_COMBINATIONS {
             return false;
         }
-        let all = combinations(self.abstract_timers().count(), raised);
         for beyond in all.iter().filter(|beyond| beyond.contains(&raised)) {
             let Some(model) = self.with(stretched, beyond, Some(raised)) else {
                 return false;
@@ -243,13 +244,14 @@ impl Settings<'_> {
             | None => false,
         };
         let ticks = ticks_of(self.model);
-        let is_of_ticks = |atom: AtomId| match meaning(atom) {
-            Some(AtomMeaning::Taken(pattern)) => {
-                let named = self.model.step_set(pattern);
-                named.commands().iter().any(|id| ticks.contains(*id))
-            }
-            _ => false,
+        let is_of_ticks = |atom: AtomId| {
+            let Some(AtomMeaning::Taken(pattern)) = meaning(atom) else {
+                return false;
+            };
+            let named = self.model.step_set(pattern);
+            named.commands().iter().any(|id| ticks.contains(*id))
         };
+
         let quantified = self.formula.quantified();
         let inner = quantified.iter().flat_map(|q| q.path.atoms());
         let inner = inner.filter_map(CtlStar::as_quantified);
@@ -406,7 +408,8 @@ fn collect_atoms(assumption: &Assumption, atoms: &mut Vec<AtomId>) {
     }
 }
 
-/// All ways of giving each of so many timers a number from zero up to a greatest one.
+/// All ways of giving each of so many timers a number from zero up to a greatest one; something longer
+/// than [`MAX_COMBINATIONS`] if there are more.
 fn combinations(n_timers: usize, greatest: i64) -> Vec<Beyond> {
     let mut all = vec![Vec::new()];
     for _ in 0..n_timers {

@@ -327,8 +327,9 @@ mod tests {
         let mut n_decided = 0;
         for _ in 0..400 {
             let mut atom = || {
-                let own = Term::mul(1 + below(3), var("v"));
-                let x = Term::mul(below(3) - 1, var("x"));
+                let times = |name: &str, factor| Linear::of(&var(name)).times(factor).into_term();
+                let own = times("v", 1 + below(3));
+                let x = times("x", below(3) - 1);
                 match below(3) {
                     0 => {
                         let divisor = 2 + below(3);

@@ -326,7 +326,7 @@ fn settings_decide_what_the_abstract_model_leaves_open() {
             from c { idle -> c  go -> d }
             from d { }
         }
-        property ends under weak: A(F(P @ d))
+        property ends under weak: (A(F(P @ d))) && (E(F(P @ c)))
         property stays: A(F(P @ d))
         property next: E(P @ a && X(P @ b && X(P @ b && X(P @ b && X(P @ c)))))
     ";
