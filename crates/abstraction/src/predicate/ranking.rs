@@ -88,6 +88,10 @@ impl Abstraction<'_> {
             .iter()
             .filter_map(|fact| match &fact.term {
                 Term::Le(linear) => Some(linear.times(-1).into_term()),
+                Term::Not(inner) => match &**inner {
+                    Term::Le(linear) => Some(linear.minus(&Linear::constant(1)).into_term()),
+                    _ => None,
+                },
                 _ => None,
             });
         let falls = |rank: &Term| self.falls_on_samples(rank, &states, transitions);

@@ -346,6 +346,15 @@ fn settings_decide_what_the_abstract_model_leaves_open() {
 }
 
 #[test]
+fn settings_are_not_alike_while_another_timer_runs() {
+    // The place is reached with the setting 99 only, which is not tried.
+    let text = format!("{FAR} property hits: E(F(P @ c))");
+    let found = outcomes(&text, &Plan::default());
+    let hits = found.last().expect("it was asked");
+    assert_eq!(hits.verdict.name(), "unknown", "{:?}", hits.remarks);
+}
+
+#[test]
 fn contracted_propositions_are_true_of_all_settings() {
     let text = "
         process P {
