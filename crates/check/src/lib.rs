@@ -24,6 +24,7 @@ mod survey;
 mod symbolic;
 mod synthesis;
 mod thresholds;
+mod timer_cutoff;
 mod timer_quantifiers;
 mod timers;
 mod together;

@@ -30,7 +30,10 @@ pub enum TimerFairness {
 }
 
 /// How far beyond the thresholds settings are tried at least, and at most.
-const REACH: (i64, i64) = (3, 16);
+const REACH: (i64, i64) = (3, FARTHEST);
+
+/// No setting is tried that is farther beyond its threshold.
+pub(crate) const FARTHEST: i64 = 16;
 
 /// Checks a property of a model with abstract timers.
 pub(crate) fn check(
@@ -64,7 +67,7 @@ pub(crate) fn check(
     if let Property::CtlStar(formula) = &property.property {
         let how = (plan, progress);
         let before = timer_quantifiers::Before { time, zero_time };
-        let mut outcome = timer_quantifiers::check(model, property, formula, before, how);
+        let mut outcome = timer_quantifiers::check(model, property, formula, before, how)?;
         outcome.confirm(model, property)?;
         return Ok(outcome);
     }
@@ -239,6 +242,21 @@ fn add_atom(parts: &mut ModelParts, name: &str, meaning: AtomMeaning) -> Ltl {
     Ltl::atom(base::AtomId::new(parts.atoms.len() - 1))
 }
 
+/// Does the model itself set an abstract timer to a number from the threshold on?
+pub(crate) fn sets_beyond(model: &Model) -> bool {
+    let mut timers = model.parts().timers.iter();
+    timers.any(|timer| timer.threshold.is_some_and(|k| timer.limit >= k))
+}
+
+/// The name of a timer, after that of the processes that have one each.
+pub(crate) fn name_of(model: &Model, timer: &Timer) -> String {
+    let variable = &model.parts().vars[timer.var.index()];
+    let owner = variable.owner.map_or(String::new(), |process| {
+        format!("{}.", model.parts().processes[process.index()].name)
+    });
+    format!("{owner}{}", variable.name)
+}
+
 /// Finds out what an abstract verdict is worth.
 struct Judge<'a> {
     model: &'a Model,
@@ -374,7 +392,7 @@ impl Judge<'_> {
         // First with the settings that the model has itself, then with others from the thresholds on.
         let own = ranges.iter().map(|range| (*range, false));
         let others = ranges.iter().map(|range| (*range, true));
-        let others = others.filter(|_| self.sets_beyond());
+        let others = others.filter(|_| sets_beyond(self.model));
 
         for (range, stretched) in own.chain(others) {
             let any = |timer: &Timer| {
@@ -394,12 +412,6 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    /// Does the model itself set an abstract timer to a number from the threshold on?
-    fn sets_beyond(&self) -> bool {
-        let mut timers = self.model.parts().timers.iter();
-        timers.any(|timer| timer.threshold.is_some_and(|k| timer.limit >= k))
-    }
-
     /// How far beyond the thresholds settings are tried: beyond what other timers are set to, if that is
     /// not far.
     fn reach(&self) -> i64 {
@@ -415,16 +427,13 @@ impl Judge<'_> {
         let timers = self.model.parts().timers.iter();
         let text = timers.filter_map(|timer| {
             let threshold = timer.threshold?;
-            let variable = &self.model.parts().vars[timer.var.index()];
-            let owner = variable.owner.map_or(String::new(), |process| {
-                format!("{}.", self.model.parts().processes[process.index()].name)
-            });
+            let name = name_of(self.model, timer);
             let values = if least == most {
                 format!("= {}", threshold + least)
             } else {
                 format!("in {}..{}", threshold + least, threshold + most)
             };
-            Some(format!("{owner}{} {values}", variable.name))
+            Some(format!("{name} {values}"))
         });
         text.collect::<Vec<_>>().join(", ")
     }

@@ -83,7 +83,7 @@ pub use state::{Few, State, Successor};
 pub use template::{
     Distinguished, Hint, Hints, Scope, Template, as_open_end, as_open_index, open_end, open_index,
 };
-pub use timer::{Clock, Setting, Timer, is_inexact};
+pub use timer::{Clock, Reach, Setting, Timer, is_inexact};
 pub use types::{ArrayType, EnumId, EnumType, RecordForm, RecordId, RecordType, Scalar, Type};
 pub use unbounded::{
     EVERY_INDEX, OPEN_VALUES, Sample, Unbounded, is_endless_choice, is_unbounded_array,

@@ -44,6 +44,15 @@ pub enum Setting {
     Any,
 }
 
+/// What `any` stands for, if that is less than "the threshold or more".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// Some value from the first to the second; the timer is not abstract any more.
+    Between(i64, i64),
+    /// This or more: the new threshold.
+    From(i64),
+}
+
 /// What makes time go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
@@ -126,15 +135,34 @@ impl Model {
         stretched: bool,
         mut any: impl FnMut(&Timer) -> (i64, i64),
     ) -> Result<Self, ModelError> {
+        self.with_reaches(stretched, |timer| {
+            let (lo, hi) = any(timer);
+            Reach::Between(lo, hi)
+        })
+    }
+
+    /// The same where some timers stay abstract, from a higher threshold on.
+    ///
+    /// # Errors
+    /// The model is not well formed with these settings.
+    pub fn with_reaches(
+        &self,
+        stretched: bool,
+        mut reach: impl FnMut(&Timer) -> Reach,
+    ) -> Result<Self, ModelError> {
         let mut parts = self.parts().clone();
         for timer in &mut parts.timers {
-            if timer.threshold.is_some() {
-                timer.stretched_from = timer.threshold.filter(|_| stretched);
-                let (lo, hi) = any(timer);
-                timer.any = Some((lo, hi));
-                timer.limit = timer.limit.max(hi);
-                timer.threshold = None;
-            }
+            let Some(threshold) = timer.threshold else {
+                continue;
+            };
+            timer.stretched_from = stretched.then_some(threshold);
+            let (lo, hi, raised) = match reach(timer) {
+                Reach::Between(lo, hi) => (lo, hi, None),
+                Reach::From(least) => (least, least, Some(least)),
+            };
+            timer.any = Some((lo, hi));
+            timer.limit = timer.limit.max(hi);
+            timer.threshold = raised;
         }
         parts.finish()
     }

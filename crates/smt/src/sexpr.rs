@@ -1,5 +1,7 @@
 //! What external solvers print: symbolic expressions, read as values.
 
+use std::collections::BTreeMap;
+
 use crate::value::{ArrayValue, Value};
 
 /// A symbolic expression.
@@ -11,8 +13,21 @@ pub(crate) enum Sexpr {
     List(Vec<Sexpr>),
 }
 
+impl Sexpr {
+    /// How many symbols and lists there are in it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Atom(_) => 1,
+            Self::List(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
+        }
+    }
+}
+
 /// How deep a list may be nested.
 const MAX_DEPTH: usize = 10_000;
+
+/// Values with more parts are not read.
+const MAX_PARTS: usize = 100_000;
 
 /// Reads exactly one expression. `None` if the text is anything else.
 pub(crate) fn parse(text: &str) -> Option<Sexpr> {
@@ -56,6 +71,13 @@ pub(crate) fn parse(text: &str) -> Option<Sexpr> {
 /// Reads a value of a Boolean, an integer or an array.
 pub(crate) fn value(expr: &Sexpr) -> Option<Value> {
     match expr {
+        Sexpr::List(parts) if matches!(parts.first(), Some(Sexpr::Atom(word)) if word == "let") => {
+            value(&without_names(
+                expr,
+                &BTreeMap::new(),
+                &mut MAX_PARTS.clone(),
+            )?)
+        }
         Sexpr::Atom(text) if text == "true" => Some(Value::Bool(true)),
         Sexpr::Atom(text) if text == "false" => Some(Value::Bool(false)),
         Sexpr::Atom(_) => int(expr).map(Value::Int),
@@ -64,6 +86,40 @@ pub(crate) fn value(expr: &Sexpr) -> Option<Value> {
             None => array(expr).map(Value::Array),
         },
     }
+}
+
+/// An expression in which names given by `let`, which z3 uses for long values, stand for what they
+/// name. Nothing if it becomes too large.
+fn without_names(expr: &Sexpr, names: &BTreeMap<&str, Sexpr>, n_left: &mut usize) -> Option<Sexpr> {
+    *n_left = n_left.checked_sub(1)?;
+    let parts = match expr {
+        Sexpr::Atom(text) => {
+            let named = names.get(text.as_str()).unwrap_or(expr);
+            *n_left = n_left.checked_sub(named.size())?;
+            return Some(named.clone());
+        }
+        Sexpr::List(parts) => parts,
+    };
+    if let [Sexpr::Atom(word), Sexpr::List(bound), body] = parts.as_slice()
+        && word == "let"
+    {
+        let mut inner = names.clone();
+        for pair in bound {
+            let Sexpr::List(pair) = pair else {
+                return None;
+            };
+            let [Sexpr::Atom(name), meaning] = pair.as_slice() else {
+                return None;
+            };
+            inner.insert(name, without_names(meaning, names, n_left)?);
+        }
+        return without_names(body, &inner, n_left);
+    }
+    let parts = parts.iter();
+    let parts: Option<Vec<Sexpr>> = parts
+        .map(|part| without_names(part, names, n_left))
+        .collect();
+    parts.map(Sexpr::List)
 }
 
 fn int(expr: &Sexpr) -> Option<i128> {
@@ -124,6 +180,23 @@ mod tests {
         }
         .with(-1, 7);
         assert_eq!(read, Some(Value::Array(expected)));
+    }
+
+    #[test]
+    fn names_of_parts_are_followed() {
+        let text = "(let ((a!1 (store ((as const (Array Int Int)) 2) (- 1) 7)))
+                    (let ((a!1 (store a!1 4 5)) (a!2 1)) (store a!1 a!2 2)))";
+        let plain = "(store (store (store ((as const (Array Int Int)) 2) (- 1) 7) 4 5) 1 2)";
+        let read = |text: &str| value(&parse(text).expect("an expression"));
+        assert_eq!(read(text), read(plain));
+        assert!(read(plain).is_some());
+
+        // Names of names of names are longer than what they say.
+        let mut long = "(store a!0 1 2)".to_owned();
+        for depth in 0..64 {
+            long = format!("(let ((a!{depth} (f a!{0} a!{0}))) {long})", depth + 1);
+        }
+        assert_eq!(read(&long), None);
     }
 
     #[test]

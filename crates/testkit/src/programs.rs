@@ -60,6 +60,7 @@ const SECOND_OF_NUMBERS: ProcessPart = ProcessPart {
         "y := x; flag := !flag",
         "flag := x < y",
         "y := choose v in 0..3 where v >= x",
+        "y := choose v in 0..3 where (v + x) % 2 == 1 && v > x",
         "skip",
     ],
 };

@@ -148,6 +148,16 @@ impl Abstraction<'_> {
                 numbers.extend(other.cloned());
             }
         }
+
+        // An element that a step writes may keep its value although its index is not asked about.
+        for (var, value) in self.program.transitions.iter().flat_map(|t| &t.updates) {
+            if let Term::Store(_, index, _) = value
+                && !self.mentions_choice(index)
+            {
+                let array = self.program.vars[*var].term();
+                numbers.push(Term::select(array, (**index).clone()));
+            }
+        }
         let mut seen = BTreeSet::new();
         numbers.retain(|number| seen.insert(number.clone()));
         numbers.truncate(MAX_NUMBERS);

@@ -9,7 +9,8 @@
 //! protocols*, Journal of Universal Computer Science 7(2), 2001, section 6.1, over data. Several
 //! expressions together act lexicographically.
 //!
-//! Candidates are the linear expressions of guards and predicates, and bounded variables.
+//! Candidates are the linear expressions of guards and predicates, bounded variables, and where
+//! nothing else helps the greater of two of these.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,9 @@ use smt::{Linear, Sort, Term};
 
 use super::explore::{AbstractStep, Abstraction};
 use super::program::within;
+
+/// So many expressions are tried last.
+const MAX_PEAKS: usize = 6;
 
 /// What a step does to an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +75,75 @@ impl Abstraction<'_> {
         useful.collect()
     }
 
+    /// What is tried last, as far as it fell on samples: expressions that facts bound, and the greater
+    /// of two candidates. Where steps exchange numbers, the greatest of them may fall although none
+    /// of them does.
+    #[must_use]
+    pub fn peaks_of(&self, candidates: &[Term], transitions: &[usize]) -> Vec<Term> {
+        let samples = self.samples();
+        let states: Vec<&smt::Model> = samples.values().flatten().collect();
+        let bounded = self
+            .domain
+            .facts
+            .iter()
+            .filter_map(|fact| match &fact.term {
+                Term::Le(linear) => Some(linear.times(-1).into_term()),
+                Term::Not(inner) => match &**inner {
+                    Term::Le(linear) => Some(linear.minus(&Linear::constant(1)).into_term()),
+                    _ => None,
+                },
+                _ => None,
+            });
+        let falls = |rank: &Term| self.falls_on_samples(rank, &states, transitions);
+        let mut peaks: Vec<Term> = bounded.filter(falls).take(MAX_PEAKS).collect();
+
+        for (position, first) in candidates.iter().enumerate() {
+            for second in &candidates[..position] {
+                let difference = Term::sub(first.clone(), second.clone());
+                if matches!(difference, Term::Int(_)) {
+                    continue;
+                }
+                let is_less = Term::lt(difference, Term::Int(0));
+                let peak = Term::ite(is_less, second.clone(), first.clone());
+                if peaks.len() == MAX_PEAKS {
+                    return peaks;
+                }
+                if falls(&peak) {
+                    peaks.push(peak);
+                }
+            }
+        }
+        peaks
+    }
+
+    /// Do some steps from the samples make an expression smaller that is not negative, and none
+    /// larger? Steps that choose are not looked at.
+    fn falls_on_samples(&self, rank: &Term, states: &[&smt::Model], transitions: &[usize]) -> bool {
+        let mut falls = false;
+        for &transition in transitions {
+            let description = &self.program.transitions[transition];
+            if !description.locals.is_empty() {
+                continue;
+            }
+            let after = self.after(transition, rank);
+            let mut always = true;
+            for state in states {
+                if state.bool(&description.guard) != Some(true) {
+                    continue;
+                }
+                let (Some(before), Some(after)) = (state.int(rank), state.int(&after)) else {
+                    return false;
+                };
+                if after > before {
+                    return false;
+                }
+                always &= after < before && before >= 0;
+            }
+            falls |= always;
+        }
+        falls
+    }
+
     pub(super) fn mentions_choice(&self, term: &Term) -> bool {
         let mut vars = BTreeSet::new();
         term.collect_vars(&mut vars);
@@ -107,6 +180,15 @@ impl Abstraction<'_> {
             return Effect::Decreasing;
         }
 
+        // A step that changes the expression by a constant leaves one question open at most.
+        let change = match Term::sub(after.clone(), rank.clone()) {
+            Term::Int(change) => Some(change),
+            _ => None,
+        };
+        if change == Some(0) {
+            return Effect::Quiet;
+        }
+
         let question = self.step_facts(rank, source, transition, target);
         let falls = Term::and([
             Term::lt(after.clone(), rank.clone()),
@@ -117,6 +199,11 @@ impl Abstraction<'_> {
             let known = self.decreasing.entry(key).or_default();
             known.push((source.into(), target.into()));
             return Effect::Decreasing;
+        }
+        match change {
+            Some(change) if change < 0 => return Effect::Falling,
+            Some(_) => return Effect::Increasing,
+            None => {}
         }
         let falls = Term::lt(after.clone(), rank.clone());
         if self.questions.is_impossible(&asked(Term::not(falls))) {
@@ -130,8 +217,10 @@ impl Abstraction<'_> {
         }
     }
 
-    /// What is known about a step as far as an expression is concerned: the predicates before and
-    /// after, the guard, and the kept variables that the guard and the expression mention.
+    /// What is known about a step as far as an expression is concerned: the guard, the kept variables
+    /// that the guard and the expression mention, and those predicates before and after that share
+    /// data with them, directly or through each other. So a predicate about something else leaves the
+    /// questions as they are, and their answers are remembered.
     pub(super) fn step_facts(
         &self,
         rank: &Term,
@@ -142,16 +231,33 @@ impl Abstraction<'_> {
         let description = &self.program.transitions[transition];
         let n_kept = self.domain.kept.len();
         let after = self.after(transition, rank);
-        let mut slots: BTreeSet<usize> = (n_kept..self.domain.n_slots()).collect();
-        for term in [&description.guard, rank, &after] {
-            slots.extend(self.domain.kept_in(term));
-        }
+        let about = [&description.guard, rank, &after];
         let fact =
             |slot: usize, state: &[i64]| self.domain.describe(self.program, slot, state[slot]);
-        let mut facts: Vec<Term> = slots.iter().map(|slot| fact(*slot, source)).collect();
-        for slot in n_kept..self.domain.n_slots() {
-            facts.push(self.after(transition, &fact(slot, target)));
+
+        let kept: BTreeSet<usize> = about.iter().flat_map(|t| self.domain.kept_in(t)).collect();
+        let mut facts: Vec<Term> = kept.iter().map(|slot| fact(*slot, source)).collect();
+        let mut names: BTreeSet<_> = about.iter().flat_map(|t| self.domain.data_in(t)).collect();
+        let before = (n_kept..self.domain.n_slots()).map(|slot| fact(slot, source));
+        let later = (n_kept..self.domain.n_slots()).map(|slot| fact(slot, target));
+        let later = later.map(|fact| self.after(transition, &fact));
+        let mut open: Vec<Term> = before.chain(later).collect();
+        loop {
+            let n_before = open.len();
+            open.retain(|fact| {
+                let own = self.domain.data_in(fact);
+                let is_apart = own.is_disjoint(&names);
+                if !is_apart {
+                    names.extend(own);
+                    facts.push(fact.clone());
+                }
+                is_apart
+            });
+            if open.len() == n_before {
+                break;
+            }
         }
+
         facts.push(description.guard.clone());
         for local in &description.locals {
             let term = Term::Var(local.name.clone(), local.sort);

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use smt::Term;
+use smt::{Linear, Term};
 
 use super::domain::Origin;
 use super::explore::{AbstractPath, Abstraction};
@@ -22,6 +22,9 @@ use super::replay::{named, numbered};
 
 /// So many variables that are compared with one parameter are compared with each other.
 const MAX_COMPARED: usize = 4;
+
+/// So many inequalities are added that follow when a parameter is eliminated.
+const MAX_RESOLVENTS: usize = 6;
 
 /// Weakest preconditions with more parts than this are followed atom by atom.
 const MAX_CONDITION: usize = 2_000;
@@ -215,8 +218,43 @@ impl Abstraction<'_> {
             }
         }
 
+        equations.extend(self.resolvents());
         let new = equations.iter();
         new.map(|term| self.domain.add_atoms(term, &origin)).sum()
+    }
+
+    /// What two inequalities of the model say together about other numbers than the parameter that
+    /// they share: `K < N` and `N <= i` are about `K < i` when `N` is eliminated. One of these must
+    /// change.
+    fn resolvents(&self) -> Vec<Term> {
+        let own = self.domain.predicates.iter();
+        let own = own.filter(|predicate| !matches!(predicate.origin, Origin::Refinement(_)));
+        let mut bounds = Vec::new();
+        for predicate in own {
+            if let Term::Le(linear) = &predicate.term {
+                bounds.push((**linear).clone());
+                // Its negation, as a bound, too.
+                bounds.push(Linear::constant(1).minus(linear));
+            }
+        }
+
+        let mut found = Vec::new();
+        for (position, first) in bounds.iter().enumerate() {
+            for second in &bounds[..position] {
+                let sum = first.plus(second);
+                let is_gone = first.terms().any(|(term, factor)| {
+                    let parameter = matches!(term, Term::Var(..)) && !self.is_changed(term);
+                    parameter && factor.abs() == 1 && sum.terms().all(|(other, _)| other != term)
+                });
+                let n_left = sum.terms().count();
+                let changes = sum.terms().any(|(term, _)| self.is_changed(term));
+                if is_gone && n_left == 2 && changes {
+                    found.push(Term::le(sum.into_term(), Term::Int(0)));
+                }
+            }
+        }
+        found.truncate(MAX_RESOLVENTS);
+        found
     }
 
     /// Is the rest of the path impossible from the states that its abstract state at `start`

@@ -35,11 +35,19 @@ pub fn show(term: &Term) -> String {
         Term::Int(value) => value.to_string(),
         Term::Var(name, _) => name.to_string(),
         Term::Sum(linear) => sum(linear),
-        Term::Div(inner, divisor) => format!("({}) / {divisor}", show(inner)),
-        Term::Mod(inner, divisor) => format!("({}) % {divisor}", show(inner)),
+        Term::Div(inner, divisor) => format!("{} / {divisor}", divided(inner)),
+        Term::Mod(inner, divisor) => format!("{} % {divisor}", divided(inner)),
         Term::Ite(a, b, c) => format!("(if {} then {} else {})", show(a), show(b), show(c)),
         Term::Select(a, b) => format!("{}[{}]", show(a), show(b)),
         Term::Store(a, b, c) => format!("{} with [{}] = {}", show(a), show(b), show(c)),
+    }
+}
+
+/// A sum is put in parentheses before it is divided.
+fn divided(term: &Term) -> String {
+    match term {
+        Term::Sum(_) => format!("({})", show(term)),
+        other => show(other),
     }
 }
 

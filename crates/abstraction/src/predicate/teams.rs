@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use base::Span;
 use model::{CommandId, InstanceId};
-use smt::{Sort, Term};
+use smt::{Linear, Sort, Term};
 
 use super::domain::is_enumerated;
 use super::execute::{Member, ProgramBuilder};
 use super::program::{Content, Failure, Local, Refusal, Transition};
+use super::rational::gcd;
 
 /// More ways of moving together than this are not written down.
 const MAX_TEAMS: usize = 4096;
@@ -18,7 +19,10 @@ const MAX_TEAMS: usize = 4096;
 const MAX_TERM_SIZE: usize = 200_000;
 
 /// More combinations of chosen values than this are not written down.
-const MAX_CASES: usize = 16;
+const MAX_CASES: usize = 32;
+
+/// Remainders that repeat themselves after more numbers are not followed.
+const MAX_PERIOD: i128 = 12;
 
 impl ProgramBuilder<'_> {
     pub(super) fn interleaving(&mut self) -> Result<(), Refusal> {
@@ -214,7 +218,10 @@ fn case_by_case(guard: &Term, locals: &[Local]) -> Option<Term> {
 /// Where a chosen number is only compared with other expressions, the truth of the condition changes
 /// at these only. So it is enough to look at where each stretch between them begins, and at one
 /// number below all of them (R. Loos, V. Weispfenning, *Applying linear quantifier elimination*, The
-/// Computer Journal 36, 1993, doi:10.1093/comjnl/36.5.450).
+/// Computer Journal 36, 1993, doi:10.1093/comjnl/36.5.450). Where remainders of the number are asked
+/// about, too, the truth repeats itself within a stretch, so as many numbers as the common multiple
+/// of the divisors are looked at instead of one (D. Cooper, *Theorem proving in arithmetic without
+/// multiplication*, Machine Intelligence 7, 1972).
 fn deciding(condition: &Term, local: &Local) -> Option<Vec<Term>> {
     if local.sort != Sort::Int {
         return None;
@@ -225,30 +232,53 @@ fn deciding(condition: &Term, local: &Local) -> Option<Vec<Term>> {
         return Some((lo..=hi).map(Term::Int).collect());
     }
 
-    let is_it = |term: &Term| matches!(term, Term::Var(name, _) if *name == local.name);
+    let it = Term::Var(Arc::clone(&local.name), local.sort);
     let mut atoms = BTreeSet::new();
     condition.collect_atoms(&mut atoms);
-    let mut values = BTreeSet::new();
+    let (mut zeros, mut period) = (Vec::new(), 1);
     for atom in atoms.iter().filter(|atom| mentions(atom, local)) {
         let (Term::Le(linear) | Term::Eq(linear)) = atom else {
             return None;
         };
-        let (_, factor) = linear.terms().find(|(term, _)| is_it(term))?;
-        let rest = linear.without(&Term::Var(Arc::clone(&local.name), local.sort));
-        if factor.abs() != 1 || mentions(&rest.clone().into_term(), local) {
-            return None;
-        }
-        // Where the expression is zero; above and below, it may be positive.
-        let zero = rest.times(-factor).into_term();
-        for distance in -1..=1 {
-            values.insert(Term::add([zero.clone(), Term::Int(distance)]));
+        let rest = linear.without(&it);
+        match linear.terms().find(|(term, _)| **term == it) {
+            // Where the expression is zero; above and below, it may be positive.
+            Some((_, 1 | -1)) if !mentions(&rest.clone().into_term(), local) => {
+                let factor = linear.terms().find(|(term, _)| **term == it)?.1;
+                zeros.push(rest.times(-factor).into_term());
+            }
+            Some(_) => return None,
+            None => {
+                for (term, _) in linear.terms().filter(|(term, _)| mentions(term, local)) {
+                    let divisor = remainder_of(term, &it, local)?;
+                    period *= divisor / gcd(period, divisor);
+                    if period > MAX_PERIOD {
+                        return None;
+                    }
+                }
+            }
         }
     }
 
-    if values.is_empty() {
-        values.insert(Term::Int(0));
+    if zeros.is_empty() {
+        return Some((0..period).map(Term::Int).collect());
+    }
+    let mut values = BTreeSet::new();
+    for zero in zeros {
+        for distance in -period..=period {
+            values.insert(Term::add([zero.clone(), Term::Int(distance)]));
+        }
     }
     Some(values.into_iter().collect())
+}
+
+/// The divisor, if the term is a remainder of a sum in which a choice occurs as itself only.
+fn remainder_of(term: &Term, it: &Term, local: &Local) -> Option<i128> {
+    let Term::Mod(inner, divisor) = term else {
+        return None;
+    };
+    let rest = Linear::of(inner).without(it);
+    (!mentions(&rest.into_term(), local)).then_some(*divisor)
 }
 
 fn mentions(term: &Term, local: &Local) -> bool {
@@ -268,4 +298,65 @@ fn combinations(lists: &[&[CommandId]]) -> Vec<Vec<CommandId>> {
         teams = teams.iter().flat_map(extend).collect();
     }
     teams
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn var(name: &str) -> Term {
+        Term::var(name, Sort::Int)
+    }
+
+    /// Whether some choice makes a condition true is what trying all of them says.
+    #[test]
+    fn cases_decide_what_some_choice_makes_true() {
+        let local = Local {
+            name: Arc::from("v"),
+            sort: Sort::Int,
+            interval: (None, None),
+            endless: None,
+        };
+        let mut seed = 5_u64;
+        let mut below = |n: u64| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(99);
+            ((seed >> 33) % n) as i128
+        };
+        let mut n_decided = 0;
+        for _ in 0..400 {
+            let mut atom = || {
+                let times = |name: &str, factor| Linear::of(&var(name)).times(factor).into_term();
+                let own = times("v", 1 + below(3));
+                let x = times("x", below(3) - 1);
+                match below(3) {
+                    0 => {
+                        let divisor = 2 + below(3);
+                        let rest = Term::rem(Term::add([own, x]), divisor);
+                        Term::eq(rest, Term::Int(below(4)))
+                    }
+                    1 => Term::le(Term::add([var("v"), x]), Term::Int(below(9) - 4)),
+                    _ => Term::le(Term::Int(below(9) - 4), Term::sub(var("v"), x)),
+                }
+            };
+            let condition = Term::or([Term::and([atom(), atom()]), Term::and([atom(), atom()])]);
+            let Some(enabled) = case_by_case(&condition, std::slice::from_ref(&local)) else {
+                continue;
+            };
+            n_decided += 1;
+            for x in -5..=5 {
+                let with = |v: i128| {
+                    let mut state = smt::Model::default();
+                    state.set(&Arc::from("x"), smt::Value::Int(x));
+                    state.set(&Arc::from("v"), smt::Value::Int(v));
+                    state
+                };
+                let is_possible = (-60..=60).any(|v| with(v).bool(&condition) == Some(true));
+                let claimed = with(0).bool(&enabled);
+                assert_eq!(claimed, Some(is_possible), "{condition:?} at {x}");
+            }
+        }
+        assert!(n_decided > 50, "{n_decided}");
+    }
 }

@@ -16,6 +16,14 @@ const MAX_LINES: usize = 60;
 /// There may be several facts for each combination of locations: more of them are only counted.
 const MAX_SHOWN_FACTS: usize = 12;
 
+/// A solver that can be asked besides this one.
+pub(super) fn other_solver(name: &str) -> &'static str {
+    match name {
+        "z3" => "cvc5",
+        _ => "z3",
+    }
+}
+
 impl Check<'_> {
     /// Keeps a counterexample in words, in case that it remains. The loop starts after so many
     /// steps.
@@ -64,13 +72,15 @@ impl Check<'_> {
         *self.remaining.borrow_mut() = lines.collect();
     }
 
-    /// The counterexample that remained, and what may help. So many questions had no answer.
+    /// The counterexample that remained, and what may help. The solver had no answer to so many
+    /// questions.
     pub(super) fn what_remains(
         &self,
         reason: &UnknownReason,
         n_refinements: usize,
-        n_unanswered: u64,
+        (solver, n_unanswered): (&str, u64),
     ) -> Vec<String> {
+        let other = other_solver(solver);
         let mut lines = self.remaining.borrow().clone();
         if !lines.is_empty() {
             let title = "this abstract counterexample was neither found to happen nor excluded:";
@@ -81,8 +91,9 @@ impl Check<'_> {
                 "to try: more than {n_refinements} refinements, with `--max-refinements`"
             ));
         }
+        let another = format!("to try: another solver, with `--solver {other}`");
         let advice = match reason {
-            UnknownReason::SolverGaveUp => "to try: another solver, with `--solver z3`",
+            UnknownReason::SolverGaveUp => another.as_str(),
             UnknownReason::Stopped(_) => "to try: more time, with `--timeout`",
             UnknownReason::AbstractionTooCoarse if self.is_about_states() => {
                 "to try: an invariant that excludes one of these steps, as a predicate: \
@@ -103,9 +114,7 @@ impl Check<'_> {
 
         // Without an answer a step counts as possible, so another solver may exclude more.
         if n_unanswered > 0 && !matches!(reason, UnknownReason::SolverGaveUp) {
-            lines.push(format!(
-                "to try: another solver, with `--solver z3`: {n_unanswered} questions had no answer"
-            ));
+            lines.push(format!("{another}: {n_unanswered} questions had no answer"));
         }
         let bounded = "to try: values for parameters (`-D`) and bounds for numbers, and \
                        `--route explicit`";

@@ -221,7 +221,7 @@ impl LivenessSearch<'_> {
                 return Treated::Answered(decided);
             }
         }
-        Treated::Open
+        self.peak_for(lasso).map_or(Treated::Open, Treated::Ranked)
     }
 
     /// The same for other lassos: for each transition one that takes it again and again.
@@ -412,6 +412,17 @@ impl LivenessSearch<'_> {
         let candidates = self.candidates(lasso);
         let mut candidates = candidates.into_iter();
         candidates.find(|rank| self.is_ranking(lasso, rank))
+    }
+
+    /// What only facts bound, or the greater of two expressions, if that decreases.
+    fn peak_for(&mut self, lasso: &AbstractLasso) -> Option<Term> {
+        let candidates = self.candidates(lasso);
+        let transitions = self.transitions(&lasso.cycle);
+        let mut peaks = self
+            .abstraction
+            .peaks_of(&candidates, &transitions)
+            .into_iter();
+        peaks.find(|rank| self.is_ranking(lasso, rank))
     }
 
     fn is_ranking(&mut self, lasso: &AbstractLasso, rank: &Term) -> bool {

@@ -5,6 +5,7 @@ use engine::Stats;
 use evidence::{SolverUse, UnknownReason, Verdict, ViolationKind};
 use smt::Term;
 
+use super::counterexample::other_solver;
 use super::setup::Check;
 use crate::Outcome;
 
@@ -84,8 +85,10 @@ impl Check<'_> {
         {
             remarks.push(format!("the solver gave up: {reason}"));
         }
+        let name = questions.solver_name();
+        let asked = (name.as_str(), tally.n_unknown);
         if let Verdict::Unknown(reason) = &outcome.verdict {
-            remarks.extend(self.what_remains(reason, n_refinements, tally.n_unknown));
+            remarks.extend(self.what_remains(reason, n_refinements, asked));
         }
         if let (Verdict::Unknown(_), Some(why)) =
             (&outcome.verdict, self.unconfirmed.borrow().as_ref())
@@ -154,10 +157,7 @@ fn confirmation(solver: &SolverUse) -> Option<String> {
     }
 
     let n_open = answers - confirmed;
-    let other = match name.as_str() {
-        "z3" => "cvc5",
-        _ => "z3",
-    };
+    let other = other_solver(name);
     Some(format!(
         "  nothing confirmed {n_open} of the {answers} answers \"impossible\" of the solver {name}; `--confirm-with {other}` would"
     ))

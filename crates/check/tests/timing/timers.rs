@@ -116,8 +116,8 @@ fn a_run_without_time_is_no_violation_of_what_it_satisfies() {
     let expected = [
         // The spinning run itself violates it, with every setting.
         "violated", "holds", "holds", "holds", "violated", "holds",
-        // That the timer expires in some run needs a tick from "2 or more".
-        "unknown", "violated", "holds", "holds",
+        // That the timer expires in some run needs a tick from "2 or more"; the settings decide it.
+        "holds", "violated", "holds", "holds",
     ];
     assert_eq!(verdicts, expected);
     let remarks = &found[0].remarks;
@@ -298,10 +298,11 @@ fn path_quantifiers_have_three_values() {
         let found = outcomes(text, &Plan::default());
         found.iter().map(|o| o.verdict.name()).collect()
     };
-    // That the process can return needs a tick from "2 or more", which not every setting has.
+    // That the process can return needs a tick from "2 or more", which not every setting has, so
+    // settings are tried, until nothing happens while the timer runs.
     assert_eq!(
         verdicts(text),
-        ["holds", "holds", "holds", "violated", "unknown"]
+        ["holds", "holds", "holds", "violated", "holds"]
     );
     for setting in 2..6 {
         let concrete = text
@@ -312,6 +313,45 @@ fn path_quantifiers_have_three_values() {
             ["holds", "holds", "holds", "violated", "holds"]
         );
     }
+}
+
+#[test]
+fn settings_decide_what_the_abstract_model_leaves_open() {
+    let text = "
+        process P {
+            timer t abstract from 2
+            init a
+            from a { start { set t := any } -> b }
+            from b { stop when expired(t) -> c }
+            from c { idle -> c  go -> d }
+            from d { }
+        }
+        property ends under weak: (A(F(P @ d))) && (E(F(P @ c)))
+        property stays: A(F(P @ d))
+        property next: E(P @ a && X(P @ b && X(P @ b && X(P @ b && X(P @ c)))))
+    ";
+    let found = outcomes(text, &Plan::default());
+    let verdicts: Vec<&str> = found.iter().map(|o| o.verdict.name()).collect();
+    // The last is so for one setting only.
+    assert_eq!(verdicts, ["holds", "violated", "unknown"]);
+    let decided = "decided setting by setting, each timer being set to one number: P.t = 2; \
+                   a longer wait is only longer: nothing happens meanwhile";
+    assert_eq!(found[0].remarks, [decided]);
+    let wanted = "it depends on the setting: true with P.t = 2, false with P.t = 3";
+    assert!(
+        found[2].remarks.iter().any(|r| r == wanted),
+        "{:?}",
+        found[2].remarks
+    );
+}
+
+#[test]
+fn settings_are_not_alike_while_another_timer_runs() {
+    // The place is reached with the setting 99 only, which is not tried.
+    let text = format!("{FAR} property hits: E(F(P @ c))");
+    let found = outcomes(&text, &Plan::default());
+    let hits = found.last().expect("it was asked");
+    assert_eq!(hits.verdict.name(), "unknown", "{:?}", hits.remarks);
 }
 
 #[test]
