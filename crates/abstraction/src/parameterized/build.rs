@@ -8,6 +8,7 @@ use ws1s::Unknown;
 
 use super::candidates::Depth;
 use super::choice::{self, Level};
+use super::fields::{Detail, Side};
 use super::induction::{self, Refuted};
 use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
@@ -33,6 +34,8 @@ pub struct Asked<'a> {
     pub fairness: Fairness,
     /// Where the question is written.
     pub span: Span,
+    /// How much is kept of indices that every process has.
+    pub detail: Detail,
     /// Facts that [`facts`] has proved; without them, what the author gives is tried.
     pub facts: Option<&'a Facts>,
 }
@@ -59,6 +62,7 @@ pub fn facts(
     budget: &Budget,
 ) -> Result<Facts, Obstacle> {
     let mut family = Family::new(asked.template)?;
+    family.detail = asked.detail;
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
     let mut given = question.invariants.clone();
@@ -144,6 +148,7 @@ pub fn abstraction(
     budget: &Budget,
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
+    family.detail = asked.detail;
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
 
@@ -202,7 +207,7 @@ pub fn abstraction(
     let predicates = if question.only {
         question.predicates.clone()
     } else {
-        let mut predicates = choice::predicates(&family, &question, level);
+        let mut predicates = choice::predicates(&mut family, &question, level);
         add_observations(&family, &question, &observations, &mut predicates);
         predicates
     };
@@ -338,6 +343,11 @@ fn atom_meaning(
         AtomMeaning::State(expr) => {
             let names = &question.names;
             let (logic, errors) = super::steps::condition_of(family, names, expr, span)?;
+            let errors: Vec<Logic> = errors
+                .iter()
+                .map(|error| family.reduced(error, Side::Above))
+                .collect();
+            let logic = exactly(family, &logic, span);
             // Where the atom has no value the model fails; noted like a failing guard.
             family
                 .failures
@@ -345,7 +355,10 @@ fn atom_meaning(
             Ok(Meaning::State(logic))
         }
         AtomMeaning::Certainly(..) | AtomMeaning::TimerSet(_) => Err(outside("a timer", span)),
-        AtomMeaning::Deadlock => Ok(Meaning::State(family.deadlock())),
+        AtomMeaning::Deadlock => {
+            let deadlock = family.deadlock_as_written();
+            Ok(Meaning::State(exactly(family, &deadlock, span)))
+        }
         AtomMeaning::Taken(_) | AtomMeaning::Enabled(_) if family.is_synchronous => Err(outside(
             "a proposition about single steps of a synchronous system",
             span,
@@ -361,15 +374,28 @@ fn atom_meaning(
                 match (mover, transition.has_actor) {
                     (Some(mover), _) => {
                         let own = super::logic::Term::var(question.distinguished[mover].0);
-                        transition.enabled.substitute(family.actor, own)
+                        transition.guard.substitute(family.actor, own)
                     }
-                    (None, true) => Logic::exists(family.actor, transition.enabled.clone()),
-                    (None, false) => transition.enabled.clone(),
+                    (None, true) => Logic::exists(family.actor, transition.guard.clone()),
+                    (None, false) => transition.guard.clone(),
                 }
             });
-            Ok(Meaning::State(Logic::any(parts.collect::<Vec<_>>())))
+            let enabled = Logic::any(parts.collect::<Vec<_>>());
+            Ok(Meaning::State(exactly(family, &enabled, span)))
         }
     }
+}
+
+/// The meaning of an atom. Where what is kept of fields does not decide it, nothing is claimed: noted
+/// like a failing guard.
+fn exactly(family: &mut Family<'_>, logic: &Logic, span: Span) -> Logic {
+    let above = family.reduced(logic, Side::Above);
+    let below = family.reduced(logic, Side::Below);
+    if above != below {
+        let blurred = Logic::all([above.clone(), Logic::not(below)]);
+        family.failures.push((blurred, span));
+    }
+    above
 }
 
 /// The transitions that a pattern names, and which distinguished process takes them.
