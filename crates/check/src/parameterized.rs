@@ -217,7 +217,7 @@ impl Proving<'_> {
         let mut remarks = Vec::new();
         let mut stopped = None;
         for (number, (level, depth, detail)) in attempts.iter().enumerate() {
-            let is_last = number + 1 == attempts.len();
+            let is_last = number + 1 == attempts.len() && !self.has_fields();
             let asked = Asked {
                 detail: *detail,
                 ..asked
@@ -260,30 +260,14 @@ impl Proving<'_> {
 
     /// Cheap abstractions first. An author who says what is to be kept gets just that.
     fn attempts(&self) -> Vec<Try> {
-        let has_fields =
-            System::new(self.question.template).is_ok_and(|system| !system.fields.is_empty());
-        let attempts = self.without_detail();
-        if !has_fields {
-            let plain = attempts.into_iter();
-            return plain
-                .map(|(level, depth)| (level, depth, Detail::default()))
-                .collect();
+        if self.has_fields() {
+            return self.attempts_with_fields();
         }
-        // Every condition on indices of all processes is a set more, so few are tried first.
-        let details = [Detail::Distinguished, Detail::Guards, Detail::All];
-        let with = |detail| {
-            attempts
-                .iter()
-                .map(move |(level, depth)| (*level, *depth, detail))
-        };
-        details.into_iter().flat_map(with).collect()
-    }
-
-    fn without_detail(&self) -> Vec<(Level, Option<Depth>)> {
+        let plain = |(level, depth)| (level, depth, Detail::default());
         if self.question.scope.hints.only {
-            return vec![(Level::Coarse, None)];
+            return vec![plain((Level::Coarse, None))];
         }
-        if self.is_safety() {
+        let attempts = if self.is_safety() {
             vec![
                 (Level::Bare, Some(Depth::Pairs)),
                 (Level::Coarse, None),
@@ -304,7 +288,30 @@ impl Proving<'_> {
                 (Level::Coarse, Some(Depth::Triples)),
                 (Level::Fine, Some(Depth::Triples)),
             ]
+        };
+        attempts.into_iter().map(plain).collect()
+    }
+
+    /// Every condition on the indices that all processes have is a set more, and every index of a
+    /// distinguished process a position, so one thing is added at a time.
+    fn attempts_with_fields(&self) -> Vec<Try> {
+        if self.question.scope.hints.only {
+            return vec![(Level::Coarse, None, Detail::All)];
         }
+        let known = (Level::Coarse, None, Detail::Distinguished);
+        if self.is_safety() {
+            vec![
+                known,
+                (Level::Bare, Some(Depth::Pairs), Detail::Guards),
+                (Level::Bare, Some(Depth::Pairs), Detail::All),
+            ]
+        } else {
+            vec![known, (Level::Coarse, Some(Depth::Pairs), Detail::Guards)]
+        }
+    }
+
+    fn has_fields(&self) -> bool {
+        System::new(self.question.template).is_ok_and(|system| !system.fields.is_empty())
     }
 
     fn is_safety(&self) -> bool {

@@ -16,7 +16,7 @@ use super::question::FamilyQuestion;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
 use super::samples::Sample;
 use super::steps::Family;
-use super::system::{Fresh, Outside, outside};
+use super::system::{Fresh, Outside, System, outside};
 
 /// Indices that differ by more than this are not compared.
 const MAX_REACH: u64 = 100;
@@ -63,6 +63,8 @@ pub fn facts(
 ) -> Result<Facts, Obstacle> {
     let mut family = Family::new(asked.template)?;
     family.detail = asked.detail;
+    // What is guessed is about all processes, and is proved without the values of some.
+    family.watches = !asked.scope.hints.invariants.is_empty();
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
     let mut given = question.invariants.clone();
@@ -149,6 +151,7 @@ pub fn abstraction(
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
     family.detail = asked.detail;
+    family.watches = level != Level::Bare || speaks_of_fields(&family.system, asked);
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
 
@@ -252,6 +255,26 @@ pub fn abstraction(
         label_names,
         suspects,
     })
+}
+
+/// May the question read an index that every process has?
+fn speaks_of_fields(system: &System<'_>, asked: &Asked<'_>) -> bool {
+    let hints = &asked.scope.hints;
+    let has_hints =
+        !(hints.predicates.is_empty() && hints.invariants.is_empty() && hints.rankings.is_empty());
+    let reads = |atom: &AtomId| match &asked.template.parts.atoms[atom.index()].meaning {
+        AtomMeaning::State(expr) => {
+            let mut reads = false;
+            expr.for_each_read(&mut |place| reads |= system.field_of(place.var).is_some());
+            reads
+        }
+        AtomMeaning::Taken(_) => false,
+        AtomMeaning::Enabled(_)
+        | AtomMeaning::Deadlock
+        | AtomMeaning::Certainly(..)
+        | AtomMeaning::TimerSet(_) => true,
+    };
+    has_hints || asked.atoms.iter().any(reads)
 }
 
 /// Refuses numbers that are too large for the decision procedure, which counts them out. All other

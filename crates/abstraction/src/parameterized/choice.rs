@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::describe::Describer;
-use super::fields::Side;
+use super::fields::{Detail, Side};
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
 use super::question::FamilyQuestion;
 use super::relation::{Predicate, Ranking};
@@ -145,6 +145,9 @@ impl Chosen<'_> {
 
     /// A part of a guard, for every distinguished process if it is about the one that moves.
     fn instances(&mut self, family: &Family<'_>, question: &FamilyQuestion, part: &Logic) {
+        if self.is_finer(family, part) {
+            return;
+        }
         let free = part.free_vars();
         if free.is_empty() {
             return self.add(part.clone());
@@ -172,6 +175,17 @@ impl Chosen<'_> {
                 self.add(Logic::less(value(one), value(other)));
             }
         }
+    }
+
+    /// What the process has that a value of a distinguished process points to is kept with the
+    /// conditions on all such values.
+    fn is_finer(&self, family: &Family<'_>, part: &Logic) -> bool {
+        let is_value = |at: &Term| match at.base {
+            Base::Pointer(id, _) => self.system.pointers[id.index()].of.is_some(),
+            Base::Zero | Base::Last | Base::Var(_) => false,
+        };
+        let is_finer = matches!(part, Logic::Has(_, _, at, _) if is_value(at));
+        is_finer && family.detail == Detail::Distinguished
     }
 
     fn refine(&mut self, family: &Family<'_>) {

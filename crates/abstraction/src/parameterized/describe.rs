@@ -57,6 +57,7 @@ impl<'s, 't> Describer<'s, 't> {
             | Logic::SameCell(_)
             | Logic::Holds(..)
             | Logic::SameField(_) => {}
+            Logic::Each(_, _, inner) => self.name_bound(inner, free),
             Logic::Let(var, field, at, inner) => {
                 let value = self.held(&self.system.fields[field.index()], *at);
                 self.names.insert(*var, value);
@@ -128,7 +129,7 @@ impl<'s, 't> Describer<'s, 't> {
             Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) | Logic::SameField(_) => {
                 "unchanged".to_owned()
             }
-            Logic::Let(_, _, _, inner) => self.at_level(inner, level),
+            Logic::Let(_, _, _, inner) | Logic::Each(_, _, inner) => self.at_level(inner, level),
             Logic::Holds(field, at, value, _) => {
                 let held = self.held(&self.system.fields[field.index()], *at);
                 format!("{held} == {}", self.term(*value))

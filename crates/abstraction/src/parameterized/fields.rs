@@ -58,7 +58,8 @@ impl Family<'_> {
         if self.system.fields.is_empty() {
             return;
         }
-        for (var, name) in distinguished {
+        let watched = if self.watches { distinguished } else { &[] };
+        for (var, name) in watched {
             self.watch(*var, name);
         }
         self.add_bits();
@@ -133,8 +134,7 @@ impl Family<'_> {
 
         for (position, field) in self.system.fields.clone().into_iter().enumerate() {
             let id = FieldId::new(position);
-            let own = chosen.found.iter().filter(|(of, _)| *of == id);
-            for (_, logic) in own.take(MAX_BITS) {
+            for logic in chosen.of(id, field.first).iter().take(MAX_BITS) {
                 let number = self.system.bits.len();
                 self.system.bits.push(Bit {
                     field: id,
@@ -174,6 +174,46 @@ impl Chosen {
         if !matches!(logic, Logic::Const(_)) && !self.found.iter().any(is_known) {
             self.found.push((field, logic));
         }
+    }
+
+    /// What to keep of a field. Where it is compared by order with something, equality with it is
+    /// two comparisons by order, of which one may be known already.
+    fn of(&self, field: FieldId, first: i64) -> Vec<Logic> {
+        let value = Term::var(self.value);
+        let own = || self.found.iter().filter(|(of, _)| *of == field);
+        let ordered: Vec<Base> = own()
+            .filter_map(|(_, logic)| match logic {
+                Logic::Less(_, other) => Some(other.base),
+                _ => None,
+            })
+            .collect();
+        let mut kept = Vec::new();
+        for (_, logic) in own() {
+            // shape: conditions are comparisons of the value, which comes first in `Less` alone.
+            let parts = match logic {
+                Logic::Equal(left, right) => {
+                    let other = if left.base == value.base {
+                        *right
+                    } else {
+                        *left
+                    };
+                    if ordered.contains(&other.base) {
+                        vec![Logic::less(value, other), Logic::less(value, other.plus(1))]
+                    } else {
+                        vec![logic.clone()]
+                    }
+                }
+                other => vec![other.clone()],
+            };
+            for part in parts {
+                let is_never = |other: &Term| other.base == Base::Zero && other.offset <= first;
+                let is_trivial = matches!(&part, Logic::Less(_, other) if is_never(other));
+                if !is_trivial && !kept.contains(&part) {
+                    kept.push(part);
+                }
+            }
+        }
+        kept
     }
 
     /// What a formula asks of the values that it reads; `known` says whose they are.
@@ -226,6 +266,7 @@ impl Chosen {
             | Logic::SameCell(_)
             | Logic::Holds(_, _, _, Time::Now)
             | Logic::SameField(_) => {}
+            Logic::Each(_, _, inner) => self.asked(inner, known),
         }
     }
 
@@ -358,6 +399,10 @@ impl Reducer<'_, '_> {
                 Side::Above => self.same(*field, &Kept::default()),
                 Side::Below => Logic::Const(false),
             },
+            Logic::Each(var, field, inner) => match side {
+                Side::Above => self.each(*var, *field, inner),
+                Side::Below => Logic::Const(false),
+            },
             Logic::Const(_)
             | Logic::Less(..)
             | Logic::Equal(..)
@@ -412,15 +457,38 @@ impl Reducer<'_, '_> {
         Logic::all(parts)
     }
 
-    fn holds(&self, field: FieldId, (at, value): (Term, Term), time: Time) -> Logic {
-        let inside = self.system.is_process(at);
-        let mut outside = vec![Logic::not(inside.clone())];
-        if time == Time::Next {
-            let columns = self.bits(field).map(|bit| column(self.system, bit));
-            outside.extend(columns.map(|id| Logic::SameAt(id, at)));
+    /// Distinguished processes one by one; all of them only if something is kept of all.
+    fn each(&mut self, var: IndexVar, field: FieldId, inner: &Logic) -> Logic {
+        let watched = self.system.pointers.iter();
+        let own = watched.filter_map(|pointer| pointer.of);
+        let own: Vec<Term> = own
+            .filter(|(of, _)| *of == field)
+            .map(|(_, at)| at)
+            .collect();
+        let mut parts = Vec::new();
+        for at in own {
+            let inside = self.system.is_process(at);
+            let here = self.reduce(&inner.substitute(var, at), Side::Above);
+            parts.push(Logic::implies(inside, here));
         }
-        let agrees = agrees(self.system, field, (at, value), time);
-        Logic::any([Logic::all([inside, agrees]), Logic::all(outside)])
+        if self.bits(field).next().is_some() {
+            let all = self.reduce(inner, Side::Above);
+            let inside = self.system.is_process(Term::var(var));
+            let columns = self.bits(field).map(|bit| column(self.system, bit));
+            let outside = columns.map(|id| Logic::SameAt(id, Term::var(var)));
+            let outside = Logic::all(
+                outside
+                    .chain([Logic::not(inside.clone())])
+                    .collect::<Vec<_>>(),
+            );
+            let body = Logic::any([Logic::all([inside, all]), outside]);
+            parts.push(Logic::forall(var, body));
+        }
+        Logic::all(parts)
+    }
+
+    fn holds(&self, field: FieldId, (at, value): (Term, Term), time: Time) -> Logic {
+        agrees(self.system, field, (at, value), time)
     }
 
     fn bits(&self, field: FieldId) -> impl Iterator<Item = usize> {
@@ -518,7 +586,8 @@ impl Kept {
             | Logic::SameCell(_)
             | Logic::Let(..)
             | Logic::Holds(..)
-            | Logic::SameField(_) => unreachable!("bits are about one state and no field"),
+            | Logic::SameField(_)
+            | Logic::Each(..) => unreachable!("bits are about one state and no field"),
         }
     }
 }

@@ -145,6 +145,9 @@ pub enum Logic {
     Holds(FieldId, Term, Term, Time),
     /// Every process has the same value in the field before and after the step.
     SameField(FieldId),
+    /// For every process, which the variable stands for: the formula, by [`Logic::Holds`], says what it
+    /// has in the field.
+    Each(IndexVar, FieldId, Box<Logic>),
 }
 
 impl Logic {
@@ -268,7 +271,7 @@ impl Logic {
             Self::Is(cell, value, _) => Self::Is(*cell, *value, Time::Next),
             Self::Exists(var, inner) => Self::Exists(*var, Box::new(inner.primed())),
             Self::SameAt(..) | Self::SameColumn(_) | Self::SameCell(_) => self.clone(),
-            Self::Let(..) | Self::Holds(..) | Self::SameField(_) => {
+            Self::Let(..) | Self::Holds(..) | Self::SameField(_) | Self::Each(..) => {
                 unreachable!("fields are replaced before formulas are primed")
             }
         }
@@ -303,6 +306,9 @@ impl Logic {
             Self::Holds(field, at, value, time) => {
                 Self::Holds(*field, replace(*at), replace(*value), *time)
             }
+            Self::Each(bound, field, inner) => {
+                Self::Each(*bound, *field, Box::new(inner.substitute(var, term)))
+            }
         }
     }
 
@@ -316,7 +322,7 @@ impl Logic {
             | Self::SameColumn(_)
             | Self::SameCell(_)
             | Self::SameField(_) => 0,
-            Self::Not(inner) | Self::Exists(_, inner) => inner.reach(),
+            Self::Not(inner) | Self::Exists(_, inner) | Self::Each(_, _, inner) => inner.reach(),
             Self::Let(_, _, at, inner) => inner.reach().max(at.offset.unsigned_abs()),
             Self::Holds(_, at, value, _) => {
                 at.offset.unsigned_abs().max(value.offset.unsigned_abs())
@@ -358,7 +364,7 @@ impl Logic {
             }
             Self::Has(_, _, at, _) | Self::SameAt(_, at) => note(at),
             // Every binder has a variable of its own.
-            Self::Exists(var, inner) => {
+            Self::Exists(var, inner) | Self::Each(var, _, inner) => {
                 inner.collect_free(found);
                 found.remove(var);
             }

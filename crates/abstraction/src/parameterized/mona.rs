@@ -175,7 +175,7 @@ impl Writer<'_, '_> {
             Logic::Exists(var, inner) => {
                 format!("(ex1 {}: {})", variable(*var), self.text(inner))
             }
-            Logic::Let(..) | Logic::Holds(..) | Logic::SameField(_) => {
+            Logic::Let(..) | Logic::Holds(..) | Logic::SameField(_) | Logic::Each(..) => {
                 unreachable!("families with fields are refused")
             }
         }

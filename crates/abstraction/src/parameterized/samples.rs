@@ -80,6 +80,12 @@ impl Sample {
             Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) | Logic::SameField(_) => {
                 true
             }
+            Logic::Each(var, _, inner) => (first..=self.last).all(|value| {
+                vars.push((*var, value));
+                let holds = self.holds(system, inner, vars);
+                vars.pop();
+                holds
+            }),
             Logic::Let(var, field, at, inner) => {
                 let value = self.held(system, *field, self.value(*at, vars));
                 vars.push((*var, value));

@@ -56,6 +56,8 @@ pub struct Family<'t> {
     pub failures: Vec<(Logic, Span)>,
     /// How much is kept of fields.
     pub detail: Detail,
+    /// Are the values of distinguished processes kept?
+    pub watches: bool,
     /// For variables of further formulas.
     pub fresh: Fresh,
 }
@@ -79,6 +81,7 @@ impl<'t> Family<'t> {
             failing_starts: Vec::new(),
             failures: Vec::new(),
             detail: Detail::default(),
+            watches: true,
             fresh,
         };
 
@@ -295,7 +298,7 @@ impl<'t> Family<'t> {
             Logic::all([condition, Logic::Holds(id, index, term, Time::Now)])
         };
         let body = Logic::any(cases.into_iter().map(starts).collect::<Vec<_>>());
-        Ok(Logic::forall(var, Logic::implies(inside, body)))
+        Ok(Logic::Each(var, id, Box::new(body)))
     }
 
     /// The values with which a column or cell may start, and when.
@@ -512,7 +515,7 @@ impl<'t> Family<'t> {
             Logic::all([condition, Logic::Holds(id, index, term, Time::Next)])
         };
         let body = Logic::any(cases.into_iter().map(after).collect::<Vec<_>>());
-        Logic::forall(var, body)
+        Logic::Each(var, id, Box::new(body))
     }
 
     fn column_after(

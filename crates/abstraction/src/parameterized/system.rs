@@ -518,6 +518,10 @@ impl Fresh {
                 let inner = self.bound_inside(*inner);
                 Logic::exists(var, self.wrapped(inner, Some(var)))
             }
+            Logic::Each(var, field, inner) => {
+                let inner = self.bound_inside(*inner);
+                Logic::Each(var, field, Box::new(self.wrapped(inner, Some(var))))
+            }
             Logic::Let(var, field, at, inner) => {
                 Logic::held(var, (field, at), self.bound_inside(*inner))
             }

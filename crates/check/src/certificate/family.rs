@@ -270,7 +270,8 @@ impl Words<'_> {
             | Logic::SameCell(_)
             | Logic::Let(..)
             | Logic::Holds(..)
-            | Logic::SameField(_) => return None,
+            | Logic::SameField(_)
+            | Logic::Each(..) => return None,
         })
     }
 }
