@@ -423,11 +423,14 @@ fn indices_that_are_not_known_prove_nothing() {
         "param N  var t : 0..N-1 = 0
          process P(i in 0..N-1) { var j : 0..N-1 = 0  init a
            from a { move { t := i } -> b }  from b { enter when j != t -> c }  from c { } }
-         property q: forall p in 0..N-1: always !(P[p] @ c)",
+         property q: always ((exists k in 0..N-1: P[k] @ c) -> false)
+         abstract only for q {
+           there: exists k in 0..N-1: P[k] @ c
+           apart: exists k in 0..N-1: P[k].j != t }",
         "param N  process P(i in 0..N-1) { var j : 0..N-1 = any  go when j == i }  deadlockfree",
         "param N  var x : array[0..N-1] of 0..N = 0
          process P(i in 0..N-1) { up when x[i] < N { x[i] := x[i] + 1 } }
-         property q: always (forall k in 0..N-1: x[k] < 3)",
+         property q: always (N < 3 || exists k in 0..N-1: x[k] < 3)",
     ];
     for text in wrong {
         let name = if text.contains("property") {
