@@ -160,9 +160,10 @@ impl<'s, 't> Describer<'s, 't> {
         let mut names = self.names.clone();
         names.extend([(bit.value, held), (bit.at, self.term(at))]);
         let system = self.system;
-        let logic = match is_true {
-            true => bit.logic.clone(),
-            false => Logic::not(bit.logic.clone()),
+        let logic = if is_true {
+            bit.logic.clone()
+        } else {
+            Logic::not(bit.logic.clone())
         };
         format!("({})", Self { system, names }.at_level(&logic, 0))
     }
