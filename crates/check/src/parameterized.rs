@@ -13,8 +13,8 @@ mod told;
 use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
-    Abstraction, Asked, Depth, Facts, Level, Obstacle, Sample, Selection, System, abstraction,
-    core_model, facts, without_counters,
+    Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
+    abstraction, core_model, facts, without_counters,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
@@ -148,6 +148,9 @@ pub fn check_for_all(
     }
 }
 
+/// How an abstraction is tried: what is kept of the control, with which facts, and of fields.
+type Try = (Level, Option<Depth>, Detail);
+
 /// What became of the attempt to prove a property.
 enum Attempt {
     /// It holds, and what the proof needs.
@@ -169,7 +172,7 @@ struct Proving<'a> {
     /// States of small instances.
     samples: Option<Vec<Sample>>,
     /// What was proved of all reachable states.
-    facts: BTreeMap<Depth, Facts>,
+    facts: BTreeMap<(Detail, Depth), Facts>,
     /// Where the last abstraction suspects a run-time error.
     suspects: Vec<Span>,
     /// Reductions of the searches of abstractions.
@@ -207,13 +210,18 @@ impl Proving<'_> {
             atoms: &atoms,
             fairness: self.fairness,
             span: self.question.property.span,
+            detail: Detail::default(),
             facts: None,
         };
         let attempts = self.attempts();
         let mut remarks = Vec::new();
         let mut stopped = None;
-        for (number, (level, depth)) in attempts.iter().enumerate() {
-            let is_last = number + 1 == attempts.len();
+        for (number, (level, depth, detail)) in attempts.iter().enumerate() {
+            let is_last = number + 1 == attempts.len() && !self.has_fields();
+            let asked = Asked {
+                detail: *detail,
+                ..asked
+            };
             let budget = self.share(is_last);
             let found = match depth {
                 None => abstraction(&asked, *level, &budget),
@@ -251,11 +259,15 @@ impl Proving<'_> {
     }
 
     /// Cheap abstractions first. An author who says what is to be kept gets just that.
-    fn attempts(&self) -> Vec<(Level, Option<Depth>)> {
-        if self.question.scope.hints.only {
-            return vec![(Level::Coarse, None)];
+    fn attempts(&self) -> Vec<Try> {
+        if self.has_fields() {
+            return self.attempts_with_fields();
         }
-        if self.is_safety() {
+        let plain = |(level, depth)| (level, depth, Detail::default());
+        if self.question.scope.hints.only {
+            return vec![plain((Level::Coarse, None))];
+        }
+        let attempts = if self.is_safety() {
             vec![
                 (Level::Bare, Some(Depth::Pairs)),
                 (Level::Coarse, None),
@@ -276,7 +288,30 @@ impl Proving<'_> {
                 (Level::Coarse, Some(Depth::Triples)),
                 (Level::Fine, Some(Depth::Triples)),
             ]
+        };
+        attempts.into_iter().map(plain).collect()
+    }
+
+    /// Every condition on the indices that all processes have is a set more, and every index of a
+    /// distinguished process a position, so one thing is added at a time.
+    fn attempts_with_fields(&self) -> Vec<Try> {
+        if self.question.scope.hints.only {
+            return vec![(Level::Coarse, None, Detail::All)];
         }
+        let known = (Level::Coarse, None, Detail::Distinguished);
+        if self.is_safety() {
+            vec![
+                known,
+                (Level::Bare, Some(Depth::Pairs), Detail::Guards),
+                (Level::Bare, Some(Depth::Pairs), Detail::All),
+            ]
+        } else {
+            vec![known, (Level::Coarse, Some(Depth::Pairs), Detail::Guards)]
+        }
+    }
+
+    fn has_fields(&self) -> bool {
+        System::new(self.question.template).is_ok_and(|system| !system.fields.is_empty())
     }
 
     fn is_safety(&self) -> bool {
@@ -314,11 +349,11 @@ impl Proving<'_> {
         } else {
             depth
         };
-        if let Some(known) = self.facts.get(&depth) {
+        if let Some(known) = self.facts.get(&(asked.detail, depth)) {
             return Ok(known.clone());
         }
         let found = facts(asked, samples, depth, budget)?;
-        self.facts.insert(depth, found.clone());
+        self.facts.insert((asked.detail, depth), found.clone());
         Ok(found)
     }
 

@@ -103,7 +103,8 @@ impl Project {
             AbstractionFormat::Ws1s => {
                 let system = family::Family::new(template);
                 let system = system.map_err(|outside| self.refuse(Obstacle::Outside(outside)))?;
-                Ok(family::mona(&system))
+                let text = family::mona(&system);
+                text.map_err(|outside| self.refuse(Obstacle::Outside(outside)))
             }
             AbstractionFormat::Native => {
                 let mut questions = self.asked.iter();
@@ -156,6 +157,7 @@ fn native(template: &Template, question: &Question, budget: &Budget) -> Result<S
         atoms: &atoms,
         fairness: template_fairness(template, property, None),
         span: property.span,
+        detail: family::Detail::default(),
         facts: None,
     };
     let abstraction = family::abstraction(&asked, Level::Coarse, budget)?;

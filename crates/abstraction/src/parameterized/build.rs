@@ -8,6 +8,7 @@ use ws1s::Unknown;
 
 use super::candidates::Depth;
 use super::choice::{self, Level};
+use super::fields::{Detail, Side};
 use super::induction::{self, Refuted};
 use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
@@ -15,7 +16,7 @@ use super::question::FamilyQuestion;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
 use super::samples::Sample;
 use super::steps::Family;
-use super::system::{Fresh, Outside, outside};
+use super::system::{Fresh, Outside, System, outside};
 
 /// Indices that differ by more than this are not compared.
 const MAX_REACH: u64 = 100;
@@ -33,6 +34,8 @@ pub struct Asked<'a> {
     pub fairness: Fairness,
     /// Where the question is written.
     pub span: Span,
+    /// How much is kept of indices that every process has.
+    pub detail: Detail,
     /// Facts that [`facts`] has proved; without them, what the author gives is tried.
     pub facts: Option<&'a Facts>,
 }
@@ -59,6 +62,9 @@ pub fn facts(
     budget: &Budget,
 ) -> Result<Facts, Obstacle> {
     let mut family = Family::new(asked.template)?;
+    family.detail = asked.detail;
+    // What is guessed is about all processes, and is proved without the values of some.
+    family.watches = !asked.scope.hints.invariants.is_empty();
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
     let mut given = question.invariants.clone();
@@ -144,6 +150,8 @@ pub fn abstraction(
     budget: &Budget,
 ) -> Result<Abstraction, Obstacle> {
     let mut family = Family::new(asked.template)?;
+    family.detail = asked.detail;
+    family.watches = level != Level::Bare || speaks_of_fields(&family.system, asked);
     let question = FamilyQuestion::new(&mut family, asked.scope, asked.span)?;
     check_reach(&mut family, &question, asked.span)?;
 
@@ -202,7 +210,7 @@ pub fn abstraction(
     let predicates = if question.only {
         question.predicates.clone()
     } else {
-        let mut predicates = choice::predicates(&family, &question, level);
+        let mut predicates = choice::predicates(&mut family, &question, level);
         add_observations(&family, &question, &observations, &mut predicates);
         predicates
     };
@@ -247,6 +255,26 @@ pub fn abstraction(
         label_names,
         suspects,
     })
+}
+
+/// May the question read an index that every process has?
+fn speaks_of_fields(system: &System<'_>, asked: &Asked<'_>) -> bool {
+    let hints = &asked.scope.hints;
+    let has_hints =
+        !(hints.predicates.is_empty() && hints.invariants.is_empty() && hints.rankings.is_empty());
+    let reads = |atom: &AtomId| match &asked.template.parts.atoms[atom.index()].meaning {
+        AtomMeaning::State(expr) => {
+            let mut reads = false;
+            expr.for_each_read(&mut |place| reads |= system.field_of(place.var).is_some());
+            reads
+        }
+        AtomMeaning::Taken(_) => false,
+        AtomMeaning::Enabled(_)
+        | AtomMeaning::Deadlock
+        | AtomMeaning::Certainly(..)
+        | AtomMeaning::TimerSet(_) => true,
+    };
+    has_hints || asked.atoms.iter().any(reads)
 }
 
 /// Refuses numbers that are too large for the decision procedure, which counts them out. All other
@@ -338,6 +366,11 @@ fn atom_meaning(
         AtomMeaning::State(expr) => {
             let names = &question.names;
             let (logic, errors) = super::steps::condition_of(family, names, expr, span)?;
+            let errors: Vec<Logic> = errors
+                .iter()
+                .map(|error| family.reduced(error, Side::Above))
+                .collect();
+            let logic = exactly(family, &logic, span);
             // Where the atom has no value the model fails; noted like a failing guard.
             family
                 .failures
@@ -345,7 +378,10 @@ fn atom_meaning(
             Ok(Meaning::State(logic))
         }
         AtomMeaning::Certainly(..) | AtomMeaning::TimerSet(_) => Err(outside("a timer", span)),
-        AtomMeaning::Deadlock => Ok(Meaning::State(family.deadlock())),
+        AtomMeaning::Deadlock => {
+            let deadlock = family.deadlock_as_written();
+            Ok(Meaning::State(exactly(family, &deadlock, span)))
+        }
         AtomMeaning::Taken(_) | AtomMeaning::Enabled(_) if family.is_synchronous => Err(outside(
             "a proposition about single steps of a synchronous system",
             span,
@@ -361,15 +397,28 @@ fn atom_meaning(
                 match (mover, transition.has_actor) {
                     (Some(mover), _) => {
                         let own = super::logic::Term::var(question.distinguished[mover].0);
-                        transition.enabled.substitute(family.actor, own)
+                        transition.guard.substitute(family.actor, own)
                     }
-                    (None, true) => Logic::exists(family.actor, transition.enabled.clone()),
-                    (None, false) => transition.enabled.clone(),
+                    (None, true) => Logic::exists(family.actor, transition.guard.clone()),
+                    (None, false) => transition.guard.clone(),
                 }
             });
-            Ok(Meaning::State(Logic::any(parts.collect::<Vec<_>>())))
+            let enabled = Logic::any(parts.collect::<Vec<_>>());
+            Ok(Meaning::State(exactly(family, &enabled, span)))
         }
     }
+}
+
+/// The meaning of an atom. Where what is kept of fields does not decide it, nothing is claimed: noted
+/// like a failing guard.
+fn exactly(family: &mut Family<'_>, logic: &Logic, span: Span) -> Logic {
+    let above = family.reduced(logic, Side::Above);
+    let below = family.reduced(logic, Side::Below);
+    if above != below {
+        let blurred = Logic::all([above.clone(), Logic::not(below)]);
+        family.failures.push((blurred, span));
+    }
+    above
 }
 
 /// The transitions that a pattern names, and which distinguished process takes them.

@@ -289,7 +289,7 @@ fn occurring(
         let truth = |vars: &mut Vec<(IndexVar, i64)>, wanted: &dyn Fn(Kind) -> bool| {
             let mut set = vec![0_u64; n_words];
             for (number, literal) in literals.iter().enumerate() {
-                if wanted(literal.kind) && sample.holds(system.first, &literal.logic, vars) {
+                if wanted(literal.kind) && sample.holds(system, &literal.logic, vars) {
                     set[number / 64] |= 1 << (number % 64);
                 }
             }
@@ -361,7 +361,8 @@ impl Literals<'_, '_> {
 
     fn pointers(&self) -> impl Iterator<Item = (PointerId, Term, &str)> {
         let pointers = self.system.pointers.iter().enumerate();
-        pointers.map(|(position, pointer)| {
+        let shared = pointers.filter(|(_, pointer)| pointer.of.is_none());
+        shared.map(|(position, pointer)| {
             let id = PointerId::new(position);
             (
                 id,
@@ -552,5 +553,6 @@ fn place(finite: &Finite, number: usize) -> String {
     match finite.source {
         Source::Location(_) => label.clone(),
         Source::Variable(_) => format!("{} = {label}", finite.name),
+        Source::Bit(_) => label.clone(),
     }
 }

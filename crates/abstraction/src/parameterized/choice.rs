@@ -13,6 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::describe::Describer;
+use super::fields::{Detail, Side};
 use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term, Time};
 use super::question::FamilyQuestion;
 use super::relation::{Predicate, Ranking};
@@ -33,16 +34,37 @@ pub enum Level {
     Fine,
 }
 
+/// The guard of a transition; where fields are involved, for every distinguished process, whose
+/// values are known.
+fn guards(family: &mut Family<'_>, question: &FamilyQuestion, number: usize) -> Vec<Logic> {
+    let transition = &family.transitions[number];
+    if family.system.fields.is_empty() || !transition.has_actor {
+        return vec![transition.enabled.clone()];
+    }
+    let (guard, actor) = (transition.guard.clone(), family.actor);
+    let movers = question.vars().into_iter();
+    let own = movers.map(|var| guard.substitute(actor, Term::var(var)));
+    let own: Vec<Logic> = own.collect();
+    own.iter()
+        .map(|guard| family.reduced(guard, Side::Below))
+        .collect()
+}
+
 /// Adds what is found in the model to what the author asks for.
-pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) -> Vec<Predicate> {
+pub fn predicates(
+    family: &mut Family<'_>,
+    question: &FamilyQuestion,
+    level: Level,
+) -> Vec<Predicate> {
     if level == Level::Bare {
         return question.predicates.clone();
     }
     let mut chosen = Chosen {
-        describer: Describer::new(&family.system, &question.distinguished),
+        system: family.system.clone(),
+        names: question.distinguished.clone(),
         found: question.predicates.clone(),
     };
-    let system = &family.system;
+    let system = family.system.clone();
 
     for var in question.vars() {
         for id in (0..system.columns.len()).map(ColumnId::new) {
@@ -51,6 +73,9 @@ pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) 
         for pointer in (0..system.pointers.len()).map(PointerId::new) {
             let value = Term::of(Base::Pointer(pointer, Time::Now));
             chosen.add(Logic::equal(value, Term::var(var)));
+            if system.pointers[pointer.index()].of.is_some() {
+                chosen.add(Logic::less(value, Term::var(var)));
+            }
         }
     }
 
@@ -60,11 +85,13 @@ pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) 
         }
     }
 
-    for transition in &family.transitions {
-        let mut parts = BTreeSet::new();
-        conditions(&transition.enabled, &mut parts);
-        for part in parts {
-            chosen.instances(family, question, &part);
+    for number in 0..family.transitions.len() {
+        for guard in guards(family, question, number) {
+            let mut parts = BTreeSet::new();
+            conditions(&guard, &mut parts);
+            for part in parts {
+                chosen.instances(family, question, &part);
+            }
         }
     }
 
@@ -74,34 +101,58 @@ pub fn predicates(family: &Family<'_>, question: &FamilyQuestion, level: Level) 
     chosen.found
 }
 
-struct Chosen<'s, 't> {
-    describer: Describer<'s, 't>,
+struct Chosen<'t> {
+    system: System<'t>,
+    names: Vec<(IndexVar, String)>,
     found: Vec<Predicate>,
 }
 
-impl Chosen<'_, '_> {
+impl Chosen<'_> {
     fn add(&mut self, logic: Logic) {
         let negation = Logic::not(logic.clone());
         let is_known = |known: &Predicate| known.logic == logic || known.logic == negation;
         if matches!(logic, Logic::Const(_)) || self.found.iter().any(is_known) {
             return;
         }
-        let name = self.describer.text(&logic);
+        let name = Describer::new(&self.system, &self.names).text(&logic);
         self.found.push(Predicate { name, logic });
     }
 
     /// Which value a process has in a column.
     fn values_of(&mut self, family: &Family<'_>, column: ColumnId, index: Term) {
-        let n_values = family.system.columns[column.index()].values.len();
+        let column_of = &family.system.columns[column.index()];
+        if let Source::Bit(number) = column_of.source {
+            return self.bit_of(number, index);
+        }
+        let n_values = column_of.values.len();
         for number in values_to_name(n_values) {
             self.add(Logic::Has(column, number, index, Time::Now));
         }
     }
 
+    /// What is kept of a field, said of the value itself where that is known.
+    fn bit_of(&mut self, number: usize, index: Term) {
+        let bit = &self.system.bits[number];
+        let of = Some((bit.field, index));
+        let known = self.system.pointers.iter().position(|p| p.of == of);
+        let Some(known) = known else {
+            return;
+        };
+        let value = Term::of(Base::Pointer(PointerId::new(known), Time::Now));
+        let said = bit.logic.substitute(bit.value, value);
+        self.add(said.substitute(bit.at, index));
+    }
+
     /// A part of a guard, for every distinguished process if it is about the one that moves.
     fn instances(&mut self, family: &Family<'_>, question: &FamilyQuestion, part: &Logic) {
+        if self.is_finer(family, part) {
+            return;
+        }
         let free = part.free_vars();
         if free.is_empty() {
+            return self.add(part.clone());
+        }
+        if free.iter().all(|var| question.vars().contains(var)) {
             return self.add(part.clone());
         }
         if free.iter().all(|var| *var == family.actor) {
@@ -111,9 +162,36 @@ impl Chosen<'_, '_> {
         }
     }
 
+    /// How the values of distinguished processes lie to each other.
+    fn refine_fields(&mut self, system: &System<'_>) {
+        let values = || {
+            let all = system.pointers.iter().enumerate();
+            all.filter_map(|(position, pointer)| Some((position, pointer.of?.0)))
+        };
+        let value = |position: usize| Term::of(Base::Pointer(PointerId::new(position), Time::Now));
+        for (one, field) in values() {
+            for (other, _) in values().filter(|(other, of)| one < *other && *of == field) {
+                self.add(Logic::equal(value(one), value(other)));
+                self.add(Logic::less(value(one), value(other)));
+            }
+        }
+    }
+
+    /// What the process has that a value of a distinguished process points to is kept with the
+    /// conditions on all such values.
+    fn is_finer(&self, family: &Family<'_>, part: &Logic) -> bool {
+        let is_value = |at: &Term| match at.base {
+            Base::Pointer(id, _) => self.system.pointers[id.index()].of.is_some(),
+            Base::Zero | Base::Last | Base::Var(_) => false,
+        };
+        let is_finer = matches!(part, Logic::Has(_, _, at, _) if is_value(at));
+        is_finer && family.detail == Detail::Distinguished
+    }
+
     fn refine(&mut self, family: &Family<'_>) {
         let system = &family.system;
         let mut fresh = family.fresh.clone();
+        self.refine_fields(system);
         for (position, column) in system.columns.iter().enumerate() {
             let id = ColumnId::new(position);
             for number in 0..column.values.len() {
@@ -246,6 +324,7 @@ fn sets(family: &Family<'_>, var: IndexVar) -> Vec<(String, Logic)> {
             match column.source {
                 Source::Location(_) => format!("{} @ {}", column.name, labels.join(", ")),
                 Source::Variable(_) => format!("{} == {}", column.name, labels.join(", ")),
+                Source::Bit(_) => labels.join(", "),
             }
         };
         if column.values.len() < 2 {

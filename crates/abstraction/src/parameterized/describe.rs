@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::logic::{Base, IndexVar, Logic, Term};
-use super::system::{Finite, Source, System};
+use super::system::{Field, Finite, Source, System};
 
 /// What bound variables are called.
 const BOUND_NAMES: [&str; 6] = ["j", "k", "l", "m", "n", "o"];
@@ -54,7 +54,15 @@ impl<'s, 't> Describer<'s, 't> {
             | Logic::Is(..)
             | Logic::SameAt(..)
             | Logic::SameColumn(_)
-            | Logic::SameCell(_) => {}
+            | Logic::SameCell(_)
+            | Logic::Holds(..)
+            | Logic::SameField(_) => {}
+            Logic::Each(_, _, inner) => self.name_bound(inner, free),
+            Logic::Let(var, field, at, inner) => {
+                let value = self.held(&self.system.fields[field.index()], *at);
+                self.names.insert(*var, value);
+                self.name_bound(inner, free);
+            }
         }
     }
 
@@ -118,7 +126,14 @@ impl<'s, 't> Describer<'s, 't> {
             Logic::Is(cell, number, _) => {
                 self.value(&self.system.cells[cell.index()], *number, None)
             }
-            Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) => "unchanged".to_owned(),
+            Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) | Logic::SameField(_) => {
+                "unchanged".to_owned()
+            }
+            Logic::Let(_, _, _, inner) | Logic::Each(_, _, inner) => self.at_level(inner, level),
+            Logic::Holds(field, at, value, _) => {
+                let held = self.held(&self.system.fields[field.index()], *at);
+                format!("{held} == {}", self.term(*value))
+            }
             Logic::Exists(var, inner) => {
                 let text = self.exists(*var, inner);
                 if level > 0 { format!("({text})") } else { text }
@@ -126,11 +141,42 @@ impl<'s, 't> Describer<'s, 't> {
         }
     }
 
+    /// `P[p].x`, `x[p]`.
+    fn held(&self, field: &Field, at: Term) -> String {
+        let at = self.term(at);
+        match field.family {
+            Some(family) => {
+                let process = &self.system.parts().processes[family.index()].name;
+                format!("{process}[{at}].{}", field.name)
+            }
+            None => format!("{}[{at}]", field.name),
+        }
+    }
+
+    /// What is kept of a field, of a process.
+    fn bit(&self, number: usize, is_true: bool, at: Term) -> String {
+        let bit = &self.system.bits[number];
+        let held = self.held(&self.system.fields[bit.field.index()], at);
+        let mut names = self.names.clone();
+        names.extend([(bit.value, held), (bit.at, self.term(at))]);
+        let system = self.system;
+        let logic = if is_true {
+            bit.logic.clone()
+        } else {
+            Logic::not(bit.logic.clone())
+        };
+        format!("({})", Self { system, names }.at_level(&logic, 0))
+    }
+
     fn value(&self, finite: &Finite, number: usize, at: Option<Term>) -> String {
+        if let (Source::Bit(bit), Some(at)) = (finite.source, at) {
+            return self.bit(bit, number == 1, at);
+        }
         let label = &finite.labels[number];
         let index = at.map_or(String::new(), |at| format!("[{}]", self.term(at)));
         match finite.source {
             Source::Location(_) => format!("{}{index} @ {label}", finite.name),
+            Source::Bit(_) => label.clone(),
             Source::Variable(_) => {
                 let place = match finite.family {
                     Some(family) => {

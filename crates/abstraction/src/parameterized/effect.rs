@@ -9,7 +9,7 @@ use model::{BoundId, Expr, Parameter, Place, Stmt, StmtKind};
 use super::cases::Cases;
 use super::logic::{IndexVar, Logic, Term};
 use super::system::{Outside, Source, System, outside};
-use super::translate::{Store, Translator, Write};
+use super::translate::{FieldWrite, Store, Translator, Write};
 
 /// Steps with more branches than this are refused.
 const MAX_BRANCHES: usize = 256;
@@ -220,15 +220,14 @@ fn assign(
     let (at, value) = within(translator, branch, |t| {
         let value = t.cases(value)?;
         check_fits(t, place, &value);
-        let at = match system.column_of(source) {
-            None => None,
-            Some(_) => Some(t.owner_of(place)?),
+        let is_owned = system.column_of(source).is_some() || system.field_of(place.var).is_some();
+        let at = if is_owned {
+            Some(t.owner_of(place)?)
+        } else {
+            None
         };
         for (condition, index) in at.iter().flatten() {
-            if t.own.map(|own| own.1) != Some(*index) {
-                let missing = Logic::not(system.is_process(*index));
-                t.errors.push(Logic::all([condition.clone(), missing]));
-            }
+            t.check_process(condition, *index);
         }
         Ok((at, value))
     })?;
@@ -238,6 +237,9 @@ fn assign(
         store.pointers.push((pointer, value));
     } else if let Some(cell) = system.cell_of(source) {
         store.cells.push((cell, value));
+    } else if let Some(field) = system.field_of(place.var) {
+        let at = at.unwrap_or_default();
+        store.fields.push(FieldWrite { field, at, value });
     } else if let Some(column) = system.column_of(source) {
         let var = translator.fresh.var();
         let here = |(condition, index): &(Logic, Term)| {
@@ -260,9 +262,11 @@ fn check_fits(translator: &mut Translator<'_, '_>, place: &Place, value: &Cases)
     let system = translator.system;
     let source = Source::Variable(place.var);
     for (condition, term) in value {
-        let fits = match system.pointer_of(place.var) {
-            Some(pointer) => system.pointer_fits(pointer, *term),
-            None => value_fits(system, source, *term),
+        let pointer = system.pointer_of(place.var);
+        let fits = match (pointer, system.field_of(place.var)) {
+            (Some(pointer), _) => system.pointer_fits(pointer, *term),
+            (None, Some(field)) => system.field_fits(field, *term),
+            (None, None) => value_fits(system, source, *term),
         };
         let misfit = Logic::all([condition.clone(), Logic::not(fits)]);
         if misfit != Logic::Const(false) {
@@ -298,6 +302,7 @@ fn for_all(
         .push((bound, vec![(Logic::Const(true), Term::var(var))]));
     let written = columns_written(bound, body)?;
 
+    refuse_fields(translator.system, body)?;
     for statement in body {
         all_at_once(
             translator,
@@ -309,6 +314,22 @@ fn for_all(
         )?;
     }
     branch.names.pop();
+    Ok(())
+}
+
+/// Refuses loops over processes that read a field: what is written is looked at for other processes
+/// than that of the iteration, and what these have in the field is not known.
+fn refuse_fields(system: &System<'_>, body: &[Stmt]) -> Result<(), Outside> {
+    for statement in body {
+        let mut reads = false;
+        Stmt::for_each_expr(std::slice::from_ref(statement), &mut |expr| {
+            expr.for_each_read(&mut |place| reads |= system.field_of(place.var).is_some());
+        });
+        if reads {
+            let what = "an index of every process that a loop over processes reads";
+            return Err(outside(what, statement.span));
+        }
+    }
     Ok(())
 }
 

@@ -137,6 +137,9 @@ impl<'b> Encoder<'b> {
                 let inner = self.formula(inner);
                 self.formulas.exists(&[var], &inner)
             }
+            Logic::Let(..) | Logic::Holds(..) | Logic::SameField(_) | Logic::Each(..) => {
+                unreachable!("fields are replaced before formulas are decided")
+            }
         }
     }
 

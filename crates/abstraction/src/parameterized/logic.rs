@@ -26,6 +26,11 @@ base::define_index! {
     pub struct PointerId;
 }
 
+base::define_index! {
+    /// A value of every process that is an index itself: a local variable or an element of an array.
+    pub struct FieldId;
+}
+
 /// Before or after a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Time {
@@ -134,6 +139,15 @@ pub enum Logic {
     SameCell(CellId),
     /// For some index, a natural number.
     Exists(IndexVar, Box<Logic>),
+    /// Where the variable is what the process has in the field; 0 if there is no such process.
+    Let(IndexVar, FieldId, Term, Box<Logic>),
+    /// The process has the value in the field.
+    Holds(FieldId, Term, Term, Time),
+    /// Every process has the same value in the field before and after the step.
+    SameField(FieldId),
+    /// For every process, which the variable stands for: the formula, by [`Logic::Holds`], says what it
+    /// has in the field.
+    Each(IndexVar, FieldId, Box<Logic>),
 }
 
 impl Logic {
@@ -212,6 +226,14 @@ impl Logic {
         Self::not(Self::exists(var, Self::not(inner)))
     }
 
+    /// Where the variable is what a process has in a field.
+    pub fn held(var: IndexVar, (field, at): (FieldId, Term), inner: Self) -> Self {
+        match inner {
+            Self::Const(value) => Self::Const(value),
+            inner => Self::Let(var, field, at, Box::new(inner)),
+        }
+    }
+
     /// The first is less than the second.
     pub fn less(left: Term, right: Term) -> Self {
         if left.base == right.base {
@@ -249,6 +271,9 @@ impl Logic {
             Self::Is(cell, value, _) => Self::Is(*cell, *value, Time::Next),
             Self::Exists(var, inner) => Self::Exists(*var, Box::new(inner.primed())),
             Self::SameAt(..) | Self::SameColumn(_) | Self::SameCell(_) => self.clone(),
+            Self::Let(..) | Self::Holds(..) | Self::SameField(_) | Self::Each(..) => {
+                unreachable!("fields are replaced before formulas are primed")
+            }
         }
     }
 
@@ -261,7 +286,11 @@ impl Logic {
             parts.iter().map(|p| p.substitute(var, term)).collect()
         };
         match self {
-            Self::Const(_) | Self::Is(..) | Self::SameColumn(_) | Self::SameCell(_) => self.clone(),
+            Self::Const(_)
+            | Self::Is(..)
+            | Self::SameColumn(_)
+            | Self::SameCell(_)
+            | Self::SameField(_) => self.clone(),
             Self::Not(inner) => Self::not(inner.substitute(var, term)),
             Self::And(parts) => Self::all(all(parts)),
             Self::Or(parts) => Self::any(all(parts)),
@@ -270,6 +299,16 @@ impl Logic {
             Self::Has(column, value, at, time) => Self::Has(*column, *value, replace(*at), *time),
             Self::SameAt(column, at) => Self::SameAt(*column, replace(*at)),
             Self::Exists(bound, inner) => Self::exists(*bound, inner.substitute(var, term)),
+            Self::Let(bound, field, at, inner) => {
+                let inner = inner.substitute(var, term);
+                Self::held(*bound, (*field, replace(*at)), inner)
+            }
+            Self::Holds(field, at, value, time) => {
+                Self::Holds(*field, replace(*at), replace(*value), *time)
+            }
+            Self::Each(bound, field, inner) => {
+                Self::Each(*bound, *field, Box::new(inner.substitute(var, term)))
+            }
         }
     }
 
@@ -278,8 +317,16 @@ impl Logic {
     pub fn reach(&self) -> u64 {
         let between = |left: &Term, right: &Term| left.offset.abs_diff(right.offset);
         match self {
-            Self::Const(_) | Self::Is(..) | Self::SameColumn(_) | Self::SameCell(_) => 0,
-            Self::Not(inner) | Self::Exists(_, inner) => inner.reach(),
+            Self::Const(_)
+            | Self::Is(..)
+            | Self::SameColumn(_)
+            | Self::SameCell(_)
+            | Self::SameField(_) => 0,
+            Self::Not(inner) | Self::Exists(_, inner) | Self::Each(_, _, inner) => inner.reach(),
+            Self::Let(_, _, at, inner) => inner.reach().max(at.offset.unsigned_abs()),
+            Self::Holds(_, at, value, _) => {
+                at.offset.unsigned_abs().max(value.offset.unsigned_abs())
+            }
             Self::And(parts) | Self::Or(parts) => parts.iter().map(Self::reach).max().unwrap_or(0),
             Self::Less(left, right) | Self::Equal(left, right) => between(left, right),
             Self::Has(_, _, at, _) | Self::SameAt(_, at) => at.offset.unsigned_abs(),
@@ -302,7 +349,11 @@ impl Logic {
         };
 
         match self {
-            Self::Const(_) | Self::Is(..) | Self::SameColumn(_) | Self::SameCell(_) => {}
+            Self::Const(_)
+            | Self::Is(..)
+            | Self::SameColumn(_)
+            | Self::SameCell(_)
+            | Self::SameField(_) => {}
             Self::Not(inner) => inner.collect_free(found),
             Self::And(parts) | Self::Or(parts) => {
                 parts.iter().for_each(|part| part.collect_free(found));
@@ -313,9 +364,20 @@ impl Logic {
             }
             Self::Has(_, _, at, _) | Self::SameAt(_, at) => note(at),
             // Every binder has a variable of its own.
-            Self::Exists(var, inner) => {
+            Self::Exists(var, inner) | Self::Each(var, _, inner) => {
                 inner.collect_free(found);
                 found.remove(var);
+            }
+            Self::Let(var, _, at, inner) => {
+                inner.collect_free(found);
+                found.remove(var);
+                if let Base::Var(at) = at.base {
+                    found.insert(at);
+                }
+            }
+            Self::Holds(_, at, value, _) => {
+                note(at);
+                note(value);
             }
         }
     }

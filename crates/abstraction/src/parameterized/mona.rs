@@ -4,13 +4,22 @@ use std::fmt::Write as _;
 
 use super::logic::{Base, ColumnId, IndexVar, Logic, PointerId, Term, Time};
 use super::steps::Family;
-use super::system::{Finite, Source};
+use super::system::{Finite, Outside, Source, outside};
 
 /// The transition system: declarations, then a predicate for well-formed states, one for initial
 /// states, one for every transition, and the claim that there is an initial state.
-#[must_use]
-pub fn mona(family: &Family<'_>) -> String {
+///
+/// # Errors
+/// Indices that every process has: they are no sets.
+pub fn mona(family: &Family<'_>) -> Result<String, Outside> {
     let system = &family.system;
+    if let Some(field) = system.fields.first() {
+        let what = format!(
+            "as a file for MONA, `{}`, an index of every process,",
+            field.name
+        );
+        return Err(outside(&what, system.parts().vars[field.var.index()].span));
+    }
     let mut ranges = vec![system.last_covers_first()];
     for pointer in (0..system.pointers.len()).map(PointerId::new) {
         let value = Term::of(Base::Pointer(pointer, Time::Now));
@@ -46,7 +55,7 @@ pub fn mona(family: &Family<'_>) -> String {
         );
     }
     text.push_str("\nwellformed() & initial();\n");
-    text
+    Ok(text)
 }
 
 struct Writer<'f, 't> {
@@ -166,6 +175,9 @@ impl Writer<'_, '_> {
             Logic::Exists(var, inner) => {
                 format!("(ex1 {}: {})", variable(*var), self.text(inner))
             }
+            Logic::Let(..) | Logic::Holds(..) | Logic::SameField(_) | Logic::Each(..) => {
+                unreachable!("families with fields are refused")
+            }
         }
     }
 
@@ -216,7 +228,7 @@ fn name(finite: &Finite, number: usize, time: Time) -> String {
     let label = finite.labels[number].replace('-', "minus");
     let text = match finite.source {
         Source::Location(_) => format!("{}_at_{label}", finite.name),
-        Source::Variable(_) => format!("{}_is_{label}", finite.name),
+        Source::Variable(_) | Source::Bit(_) => format!("{}_is_{label}", finite.name),
     };
     match time {
         Time::Now => text,

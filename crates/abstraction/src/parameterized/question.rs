@@ -1,8 +1,9 @@
 //! A question about a family: its distinguished processes and what is to be kept of the states.
 
 use base::Span;
-use model::{BoundId, Scope};
+use model::{BoundId, Expr, Scope};
 
+use super::fields::Side;
 use super::logic::{IndexVar, Logic, Term};
 use super::relation::{Predicate, Ranking};
 use super::steps::{Family, condition_of};
@@ -43,6 +44,9 @@ impl FamilyQuestion {
             only: scope.hints.only,
         };
 
+        if !family.system.fields.is_empty() {
+            check_static(scope, span)?;
+        }
         let mut conditions = Vec::new();
         for distinguished in &scope.distinguished {
             let var = family.fresh.var();
@@ -65,6 +69,8 @@ impl FamilyQuestion {
             question.names.push((distinguished.bound, Term::var(var)));
         }
 
+        family.hold(&question.distinguished);
+
         // Processes for which this has no value must not count as left out.
         let (demanded, errors) = condition_of(family, &question.names, &scope.condition, span)?;
         check_valued(&errors, span)?;
@@ -72,11 +78,13 @@ impl FamilyQuestion {
         question.condition = Logic::all(conditions);
         for hint in &scope.hints.predicates {
             let logic = question.condition_of(family, &hint.expr, hint.span)?;
+            let logic = family.reduced(&logic, Side::Above);
             let name = hint.name.clone();
             question.predicates.push(Predicate { name, logic });
         }
         for hint in &scope.hints.invariants {
             let logic = question.condition_of(family, &hint.expr, hint.span)?;
+            let logic = family.reduced(&logic, Side::Below);
             let name = hint.name.clone();
             question.invariants.push(Predicate { name, logic });
         }
@@ -86,7 +94,7 @@ impl FamilyQuestion {
             question.names.push((*bound, Term::var(var)));
             let logic = question.condition_of(family, &hint.expr, hint.span);
             question.names.pop();
-            let (name, logic) = (hint.name.clone(), logic?);
+            let (name, logic) = (hint.name.clone(), family.reduced(&logic?, Side::Above));
             question.rankings.push(Ranking { name, var, logic });
         }
 
@@ -112,6 +120,17 @@ impl FamilyQuestion {
     ) -> Result<Logic, Outside> {
         Ok(condition_of(family, &self.names, expr, span)?.0)
     }
+}
+
+/// Refuses processes that a question chooses by the state, where the state has fields.
+fn check_static(scope: &Scope, span: Span) -> Result<(), Outside> {
+    let ranges = scope.distinguished.iter();
+    let ends = ranges.flat_map(|process| [&process.lo, &process.hi]);
+    if ends.chain([&scope.condition]).any(Expr::mentions_state) {
+        let what = "a question about processes that the state chooses";
+        return Err(super::system::outside(what, span));
+    }
+    Ok(())
 }
 
 /// Refuses ranges and conditions of a question that may have no value, or values below 0.

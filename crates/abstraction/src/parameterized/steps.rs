@@ -5,7 +5,8 @@ use model::{Composition, Expr, Initial, ProcessId, Step, Sync};
 
 use super::cases::Cases;
 use super::effect::{self, Branch};
-use super::logic::{Base, ColumnId, IndexVar, Logic, Term, Time};
+use super::fields::{self, Detail};
+use super::logic::{Base, ColumnId, FieldId, IndexVar, Logic, Term, Time};
 use super::synchronous;
 use super::system::{Finite, Fresh, Outside, Source, System, outside};
 use super::translate::Translator;
@@ -23,8 +24,10 @@ pub struct Transition {
     pub step: usize,
     /// Has the action parameters? Then it stands for several actions.
     pub has_parameters: bool,
-    /// When it is possible.
+    /// When it is possible; where fields are involved, when that is certain.
     pub enabled: Logic,
+    /// When it is possible, in terms of fields.
+    pub guard: Logic,
     /// The states before and after it.
     pub relation: Logic,
 }
@@ -51,6 +54,10 @@ pub struct Family<'t> {
     pub failing_starts: Vec<(Logic, Span)>,
     /// States in which a guard or an effect has no value, and where.
     pub failures: Vec<(Logic, Span)>,
+    /// How much is kept of fields.
+    pub detail: Detail,
+    /// Are the values of distinguished processes kept?
+    pub watches: bool,
     /// For variables of further formulas.
     pub fresh: Fresh,
 }
@@ -73,6 +80,8 @@ impl<'t> Family<'t> {
             size: Logic::Const(true),
             failing_starts: Vec::new(),
             failures: Vec::new(),
+            detail: Detail::default(),
+            watches: true,
             fresh,
         };
 
@@ -82,6 +91,7 @@ impl<'t> Family<'t> {
         } else {
             family.add_transitions()?;
         }
+        family.bind_reads();
 
         family
             .failures
@@ -90,6 +100,22 @@ impl<'t> Family<'t> {
             .failing_starts
             .retain(|(failure, _)| *failure != Logic::Const(false));
         Ok(family)
+    }
+
+    /// Says of everything that is read of fields which process it belongs to.
+    fn bind_reads(&mut self) {
+        let fresh = self.fresh.clone();
+        let bind = |logic: &mut Logic| {
+            *logic = fresh.bound(std::mem::replace(logic, Logic::Const(true)));
+        };
+        bind(&mut self.initial);
+        for transition in &mut self.transitions {
+            bind(&mut transition.enabled);
+            bind(&mut transition.guard);
+            bind(&mut transition.relation);
+        }
+        let failures = self.failures.iter_mut().chain(&mut self.failing_starts);
+        failures.for_each(|(failure, _)| bind(failure));
     }
 
     /// Describes a state: columns are empty outside the family, pointers have values of their type.
@@ -119,20 +145,32 @@ impl<'t> Family<'t> {
             ));
         }
 
-        for position in 0..system.pointers.len() {
+        let shared = system.pointers.iter().enumerate();
+        for (position, _) in shared.filter(|(_, pointer)| pointer.of.is_none()) {
             let id = super::logic::PointerId::new(position);
             let value = Term::of(Base::Pointer(id, Time::Now));
             parts.push(system.pointer_fits(id, value));
         }
 
+        parts.extend(fields::well_formed(system, &mut self.fresh));
         Logic::all(parts)
     }
 
-    /// States in which nothing can happen.
+    /// States in which nothing can happen; where fields are involved, in which that is possible.
     #[must_use]
     pub fn deadlock(&self) -> Logic {
+        self.nothing(|transition| &transition.enabled)
+    }
+
+    /// States in which nothing can happen, in terms of fields.
+    #[must_use]
+    pub fn deadlock_as_written(&self) -> Logic {
+        self.nothing(|transition| &transition.guard)
+    }
+
+    fn nothing(&self, enabled: impl Fn(&Transition) -> &Logic) -> Logic {
         let none = |transition: &Transition| {
-            let enabled = transition.enabled.clone();
+            let enabled = enabled(transition).clone();
             Logic::not(if transition.has_actor {
                 Logic::exists(self.actor, enabled)
             } else {
@@ -162,11 +200,16 @@ impl<'t> Family<'t> {
                 Logic::implies(system.is_process(index), body),
             ));
             for (failure, _) in &mut failures {
-                if failure.free_vars().contains(&var) {
+                let mut free = failure.free_vars().into_iter();
+                if free.any(|found| self.fresh.depends(Term::var(found), var)) {
                     let inside = Logic::all([system.is_process(index), failure.clone()]);
                     *failure = Logic::exists(var, inside);
                 }
             }
+        }
+
+        for position in 0..system.fields.len() {
+            parts.push(self.initial_field(FieldId::new(position), &mut failures)?);
         }
 
         for (position, cell) in system.cells.iter().enumerate() {
@@ -217,6 +260,47 @@ impl<'t> Family<'t> {
         Ok(Logic::all(parts))
     }
 
+    /// What every process has in a field at the start.
+    fn initial_field(
+        &mut self,
+        id: FieldId,
+        failures: &mut Vec<(Logic, Span)>,
+    ) -> Result<Logic, Outside> {
+        let system = self.system.clone();
+        let field = &system.fields[id.index()];
+        let variable = &system.parts().vars[field.var.index()];
+        let values = match &variable.initial {
+            Initial::Values(values) => values,
+            Initial::Any => return Ok(Logic::Const(true)),
+        };
+        let var = self.fresh.var();
+        let index = Term::var(var);
+        let inside = system.is_process(index);
+        let mut translator = Translator::new(&system, &mut self.fresh, variable.span);
+        if let Some(process) = field.family {
+            translator.own = Some((process, index));
+            let range = system.parts().processes[process.index()].index;
+            translator.bind(range.expect("a family has an index").bound, index);
+        }
+
+        let cases = translator.cases(&values[0])?;
+        let mut errors = std::mem::take(&mut translator.errors);
+        for (condition, term) in &cases {
+            let misfit = Logic::not(system.field_fits(id, *term));
+            errors.push(Logic::all([condition.clone(), misfit]));
+        }
+        failures.extend(errors.into_iter().map(|error| {
+            let here = Logic::all([inside.clone(), error]);
+            (Logic::exists(var, here), variable.span)
+        }));
+
+        let starts = |(condition, term): (Logic, Term)| {
+            Logic::all([condition, Logic::Holds(id, index, term, Time::Now)])
+        };
+        let body = Logic::any(cases.into_iter().map(starts).collect::<Vec<_>>());
+        Ok(Logic::Each(var, id, Box::new(body)))
+    }
+
     /// The values with which a column or cell may start, and when.
     fn initial_values(
         &mut self,
@@ -232,6 +316,7 @@ impl<'t> Family<'t> {
                 return Ok(initial.iter().map(|l| always(l.index())).collect());
             }
             Source::Variable(var) => var,
+            Source::Bit(_) => unreachable!("bits are added to a finished family"),
         };
 
         let variable = &system.parts().vars[var.index()];
@@ -297,13 +382,15 @@ impl<'t> Family<'t> {
             self.failures.push((closed, span));
         }
 
+        let enabled = Logic::all([ways.here.clone(), Logic::any(enabled)]);
         self.transitions.push(Transition {
             name: step.name.clone(),
             process: Some(process),
             has_actor: is_family,
             step: number,
             has_parameters: !step.parameters.is_empty(),
-            enabled: Logic::all([ways.here.clone(), Logic::any(enabled)]),
+            guard: enabled.clone(),
+            enabled,
             relation: Logic::all([ways.here, Logic::any(relations)]),
         });
         Ok(())
@@ -406,7 +493,29 @@ impl<'t> Family<'t> {
                 branch,
             ));
         }
+        for position in 0..self.system.fields.len() {
+            parts.push(self.field_after(FieldId::new(position), branch));
+        }
         Logic::all(parts)
+    }
+
+    /// What every process has in a field after a branch.
+    fn field_after(&mut self, id: FieldId, branch: &Branch) -> Logic {
+        let mut writes = branch.store.fields.iter();
+        if !writes.any(|write| write.field == id) {
+            return Logic::SameField(id);
+        }
+        let var = self.fresh.var();
+        let index = Term::var(var);
+        let mut cases = vec![(Logic::Const(true), self.fresh.held(id, index))];
+        for write in branch.store.fields.iter().filter(|write| write.field == id) {
+            cases = write.seen_from(index, cases);
+        }
+        let after = |(condition, term): (Logic, Term)| {
+            Logic::all([condition, Logic::Holds(id, index, term, Time::Next)])
+        };
+        let body = Logic::any(cases.into_iter().map(after).collect::<Vec<_>>());
+        Logic::Each(var, id, Box::new(body))
     }
 
     fn column_after(
@@ -538,5 +647,7 @@ pub(super) fn condition_of(
         translator.bind(*bound, *term);
     }
     let condition = translator.condition(expr)?;
-    Ok((condition, translator.errors))
+    let errors = translator.errors;
+    let bound = |logic| family.fresh.bound(logic);
+    Ok((bound(condition), errors.into_iter().map(bound).collect()))
 }

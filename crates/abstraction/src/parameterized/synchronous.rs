@@ -77,6 +77,7 @@ pub(super) fn add_transition(family: &mut Family<'_>) -> Result<(), Outside> {
         step: 0,
         has_parameters: false,
         enabled: enabled.clone(),
+        guard: enabled.clone(),
         relation: Logic::all([enabled, Logic::all(relations)]),
     });
     Ok(())

@@ -6,9 +6,11 @@
 //! is refused with the construct's name and place.
 
 use base::Span;
-use model::{ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end};
+use model::{
+    Composition, ModelParts, ProcessId, Scalar, Template, Type, VarId, Variable, as_open_end,
+};
 
-use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term};
+use super::logic::{Base, CellId, ColumnId, FieldId, IndexVar, Logic, PointerId, Term};
 
 /// A construct that this method cannot treat.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +31,8 @@ pub enum Source {
     Location(ProcessId),
     /// A variable.
     Variable(VarId),
+    /// What is kept of a field, by position.
+    Bit(usize),
 }
 
 /// A finite value, of every process of a family or of the system.
@@ -64,6 +68,39 @@ pub struct Pointer {
     pub first: i64,
     /// The greatest value.
     pub last: Term,
+    /// The field and the process whose value it is; nothing for a shared variable.
+    pub of: Option<(FieldId, Term)>,
+}
+
+/// An index that every process has: a local variable or an element of an array.
+///
+/// A function from processes to indices has no counterpart in WS1S. What is kept of it are the
+/// values of a few processes, as pointers, and [`Bit`]s of all.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The variable.
+    pub var: VarId,
+    /// Its name.
+    pub name: String,
+    /// The least value.
+    pub first: i64,
+    /// The greatest value.
+    pub last: Term,
+    /// The family that it is local to.
+    pub family: Option<ProcessId>,
+}
+
+/// Something about the value that a process has in a field.
+#[derive(Clone, Debug)]
+pub struct Bit {
+    /// The field.
+    pub field: FieldId,
+    /// Stands for the value.
+    pub value: IndexVar,
+    /// Stands for the process.
+    pub at: IndexVar,
+    /// What is true or not. Without quantifiers, about the state before a step.
+    pub logic: Logic,
 }
 
 /// A template as a family of processes.
@@ -81,8 +118,12 @@ pub struct System<'t> {
     pub columns: Vec<Finite>,
     /// Finite values that there are once.
     pub cells: Vec<Finite>,
-    /// Variables that hold an index.
+    /// Variables that hold an index, then values of fields.
     pub pointers: Vec<Pointer>,
+    /// Indices that every process has.
+    pub fields: Vec<Field>,
+    /// What is kept of them for every process.
+    pub bits: Vec<Bit>,
 }
 
 impl<'t> System<'t> {
@@ -99,6 +140,8 @@ impl<'t> System<'t> {
             columns: Vec::new(),
             cells: Vec::new(),
             pointers: Vec::new(),
+            fields: Vec::new(),
+            bits: Vec::new(),
         };
 
         system.find_families()?;
@@ -204,6 +247,11 @@ impl<'t> System<'t> {
                         variable.span,
                     ));
                 }
+                if let Scalar::Range(first, last) = scalar
+                    && let Some(offset) = as_open_end(last)
+                {
+                    return self.add_field(id, (first, offset), None);
+                }
                 let finite = self.finite(id, variable, scalar)?;
                 self.columns.push(finite);
                 return Ok(());
@@ -229,24 +277,17 @@ impl<'t> System<'t> {
             && let Some(offset) = as_open_end(last)
         {
             if family.is_some() {
-                let what = format!(
-                    "the local variable `{}`, which holds an index,",
-                    variable.name
-                );
-                return Err(outside(&what, variable.span));
+                return self.add_field(id, (first, offset), family);
             }
             if first < 0 {
-                let what = format!(
-                    "the index variable `{}` with negative values",
-                    variable.name
-                );
-                return Err(outside(&what, variable.span));
+                return Err(negative(variable));
             }
             self.pointers.push(Pointer {
                 var: id,
                 name: variable.name.clone(),
                 first,
                 last: Term::last().plus(offset - self.last_offset),
+                of: None,
             });
             return Ok(());
         }
@@ -258,6 +299,33 @@ impl<'t> System<'t> {
             None => self.cells.push(finite),
         }
 
+        Ok(())
+    }
+
+    fn add_field(
+        &mut self,
+        id: VarId,
+        (first, offset): (i64, i64),
+        family: Option<ProcessId>,
+    ) -> Result<(), Outside> {
+        let variable = &self.parts().vars[id.index()];
+        if first < 0 {
+            return Err(negative(variable));
+        }
+        if self.parts().composition == Composition::Synchronous {
+            let what = format!(
+                "`{}`, an index of every process of a synchronous system,",
+                variable.name
+            );
+            return Err(outside(&what, variable.span));
+        }
+        self.fields.push(Field {
+            var: id,
+            name: variable.name.clone(),
+            first,
+            last: Term::last().plus(offset - self.last_offset),
+            family,
+        });
         Ok(())
     }
 
@@ -307,8 +375,20 @@ impl<'t> System<'t> {
 
     /// The pointer of a variable.
     pub fn pointer_of(&self, var: VarId) -> Option<PointerId> {
-        let position = self.pointers.iter().position(|pointer| pointer.var == var);
-        position.map(PointerId::new)
+        let is_it = |pointer: &Pointer| pointer.var == var && pointer.of.is_none();
+        self.pointers.iter().position(is_it).map(PointerId::new)
+    }
+
+    /// The field of a variable.
+    pub fn field_of(&self, var: VarId) -> Option<FieldId> {
+        let position = self.fields.iter().position(|field| field.var == var);
+        position.map(FieldId::new)
+    }
+
+    /// Is the value one of a field's type?
+    pub fn field_fits(&self, field: FieldId, value: Term) -> Logic {
+        let Field { first, last, .. } = self.fields[field.index()];
+        self.in_range(value, Term::number(first), last)
     }
 
     /// The parameter.
@@ -345,6 +425,14 @@ impl<'t> System<'t> {
     }
 }
 
+fn negative(variable: &Variable) -> Outside {
+    let what = format!(
+        "the index variable `{}` with negative values",
+        variable.name
+    );
+    outside(&what, variable.span)
+}
+
 /// A construct that this method cannot treat, by its name.
 pub fn outside(what: &str, span: Span) -> Outside {
     let message =
@@ -356,6 +444,16 @@ pub fn outside(what: &str, span: Span) -> Outside {
 #[derive(Clone, Debug, Default)]
 pub struct Fresh {
     n_vars: usize,
+    /// Variables that stand for what a process has in a field before the step.
+    reads: Vec<Read>,
+}
+
+/// A variable that stands for what a process has in a field.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    var: IndexVar,
+    field: FieldId,
+    at: Term,
 }
 
 impl Fresh {
@@ -363,12 +461,91 @@ impl Fresh {
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         let n_vars = self.n_vars.max(other.n_vars);
-        Self { n_vars }
+        let reads = self.reads.clone();
+        Self { n_vars, reads }
     }
 
     /// A variable that does not occur.
     pub fn var(&mut self) -> IndexVar {
         self.n_vars += 1;
         IndexVar::new(self.n_vars - 1)
+    }
+
+    /// The variable for what a process has in a field; the same whenever it is asked for.
+    pub fn held(&mut self, field: FieldId, at: Term) -> Term {
+        let is_it = |read: &&Read| read.field == field && read.at == at;
+        if let Some(known) = self.reads.iter().find(is_it) {
+            return Term::var(known.var);
+        }
+        let var = self.var();
+        self.reads.push(Read { var, field, at });
+        Term::var(var)
+    }
+
+    /// Does what a field has there depend on the variable?
+    pub fn depends(&self, at: Term, var: IndexVar) -> bool {
+        let Base::Var(base) = at.base else {
+            return false;
+        };
+        let read = self.reads.iter().find(|read| read.var == base);
+        base == var || read.is_some_and(|read| self.depends(read.at, var))
+    }
+
+    /// The fields and places that a formula reads by such a variable.
+    pub fn places(&self, terms: impl Iterator<Item = Term>) -> Vec<Term> {
+        let vars: Vec<Base> = terms.map(|term| term.base).collect();
+        let known = self.reads.iter();
+        let used = known.filter(|read| vars.contains(&Base::Var(read.var)));
+        used.map(|read| read.at).collect()
+    }
+
+    /// The formula with every such variable bound where its process is known: right below the
+    /// quantifier over the process, or at the top.
+    pub fn bound(&self, logic: Logic) -> Logic {
+        if self.reads.is_empty() {
+            return logic;
+        }
+        self.wrapped(self.bound_inside(logic), None)
+    }
+
+    fn bound_inside(&self, logic: Logic) -> Logic {
+        let all = |parts: Vec<Logic>| parts.into_iter().map(|part| self.bound_inside(part));
+        match logic {
+            Logic::Not(inner) => Logic::not(self.bound_inside(*inner)),
+            Logic::And(parts) => Logic::all(all(parts)),
+            Logic::Or(parts) => Logic::any(all(parts)),
+            Logic::Exists(var, inner) => {
+                let inner = self.bound_inside(*inner);
+                Logic::exists(var, self.wrapped(inner, Some(var)))
+            }
+            Logic::Each(var, field, inner) => {
+                let inner = self.bound_inside(*inner);
+                Logic::Each(var, field, Box::new(self.wrapped(inner, Some(var))))
+            }
+            Logic::Let(var, field, at, inner) => {
+                Logic::held(var, (field, at), self.bound_inside(*inner))
+            }
+            other @ (Logic::Const(_)
+            | Logic::Less(..)
+            | Logic::Equal(..)
+            | Logic::Has(..)
+            | Logic::Is(..)
+            | Logic::SameAt(..)
+            | Logic::SameColumn(_)
+            | Logic::SameCell(_)
+            | Logic::Holds(..)
+            | Logic::SameField(_)) => other,
+        }
+    }
+
+    /// What is read at a process that was read itself is known later, so it is bound further inside.
+    fn wrapped(&self, mut logic: Logic, scope: Option<IndexVar>) -> Logic {
+        for read in self.reads.iter().rev() {
+            let is_here = scope.is_none_or(|var| self.depends(read.at, var));
+            if is_here && logic.free_vars().contains(&read.var) {
+                logic = Logic::held(read.var, (read.field, read.at), logic);
+            }
+        }
+        logic
     }
 }

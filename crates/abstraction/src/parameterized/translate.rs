@@ -8,8 +8,8 @@
 use base::Span;
 use model::{BinaryOp, BoundId, Expr, ProcessId, Quantifier, Scalar, Type};
 
-use super::cases::{Cases, compare, is_value};
-use super::logic::{Base, CellId, ColumnId, IndexVar, Logic, PointerId, Term};
+use super::cases::{Cases, compare, is_value, under};
+use super::logic::{Base, CellId, ColumnId, FieldId, IndexVar, Logic, PointerId, Term};
 use super::system::{Fresh, Outside, System, outside};
 
 /// Ranges with at most so many constants are written out.
@@ -25,6 +25,30 @@ pub(super) struct Store {
     pub(super) pointers: Vec<(PointerId, Cases)>,
     /// Later ones win.
     pub(super) writes: Vec<Write>,
+    /// Later ones win.
+    pub(super) fields: Vec<FieldWrite>,
+}
+
+/// New values of a field, for the processes that are named.
+#[derive(Clone, Debug)]
+pub(super) struct FieldWrite {
+    pub(super) field: FieldId,
+    pub(super) at: Cases,
+    pub(super) value: Cases,
+}
+
+impl FieldWrite {
+    /// What a process has after the write, if it had `before`.
+    pub(super) fn seen_from(&self, index: Term, before: Cases) -> Cases {
+        let here = |(condition, at): &(Logic, Term)| {
+            Logic::all([condition.clone(), Logic::equal(index, *at)])
+        };
+        let here = Logic::any(self.at.iter().map(here).collect::<Vec<_>>());
+        let mut cases = under(&Logic::not(here.clone()), before);
+        cases.extend(under(&here, self.value.clone()));
+        cases.retain(|(condition, _)| *condition != Logic::Const(false));
+        cases
+    }
 }
 
 /// New values for the processes in a column that satisfy a condition.

@@ -6,7 +6,7 @@
 use model::{Access, BinaryOp, Expr, Owner, Place, ProcessId, Quantifier};
 
 use super::cases::{Cases, MAX_NUMBER, combine, under, without};
-use super::logic::{Base, CellId, ColumnId, Logic, Term, Time};
+use super::logic::{Base, CellId, ColumnId, FieldId, Logic, Term, Time};
 use super::system::{Outside, Source};
 use super::translate::Translator;
 
@@ -208,12 +208,43 @@ impl Translator<'_, '_> {
         if let Some(cell) = self.system.cell_of(source) {
             return Ok(self.cell(cell));
         }
+        let at = self.owner_of(place)?;
+        if let Some(field) = self.system.field_of(place.var) {
+            return Ok(self.field(field, at));
+        }
         let column = self
             .system
             .column_of(source)
             .expect("every variable is known");
-        let at = self.owner_of(place)?;
         self.column(column, at)
+    }
+
+    /// What the processes named by `at` have in a field.
+    fn field(&mut self, field: FieldId, at: Cases) -> Cases {
+        let mut cases = Vec::new();
+        for (condition, index) in at {
+            self.check_process(&condition, index);
+            cases.extend(under(&condition, self.stored_field(field, index)));
+        }
+        cases
+    }
+
+    /// What a process has in a field, after what has been written so far.
+    pub(super) fn stored_field(&mut self, field: FieldId, index: Term) -> Cases {
+        let mut cases = vec![(Logic::Const(true), self.fresh.held(field, index))];
+        let writes = self.store.fields.iter();
+        for write in writes.filter(|write| write.field == field) {
+            cases = write.seen_from(index, cases);
+        }
+        cases
+    }
+
+    /// Notes that an index of another process may be that of none.
+    pub(super) fn check_process(&mut self, condition: &Logic, index: Term) {
+        if self.own.map(|own| own.1) != Some(index) {
+            let missing = Logic::not(self.system.is_process(index));
+            self.errors.push(Logic::all([condition.clone(), missing]));
+        }
     }
 
     /// The value that a cell has now.
@@ -264,10 +295,7 @@ impl Translator<'_, '_> {
     fn column(&mut self, column: ColumnId, at: Cases) -> Result<Cases, Outside> {
         let mut cases = Vec::new();
         for (condition, index) in at {
-            if self.own.map(|own| own.1) != Some(index) {
-                let missing = Logic::not(self.system.is_process(index));
-                self.errors.push(Logic::all([condition.clone(), missing]));
-            }
+            self.check_process(&condition, index);
             cases.extend(under(&condition, self.stored_column(column, index)));
         }
         Ok(cases)

@@ -58,6 +58,10 @@ pub(crate) fn family_proof(
 ) -> Option<Proof> {
     // Variables are numbered as they were when the abstraction was found.
     let mut family = Family::new(question.template).ok()?;
+    // The checker has no words for what is kept of indices that every process has.
+    if !family.system.fields.is_empty() {
+        return None;
+    }
     let span = question.property.span;
     let asked = FamilyQuestion::new(&mut family, question.scope, span).ok()?;
     let words = Words {
@@ -199,6 +203,7 @@ impl Words<'_> {
         match finite.source {
             Source::Location(process) => process.index() as u32,
             Source::Variable(var) => self.variable(var),
+            Source::Bit(_) => unreachable!("families with fields are left out"),
         }
     }
 
@@ -262,7 +267,11 @@ impl Words<'_> {
             | Logic::Is(_, _, Time::Next)
             | Logic::SameAt(..)
             | Logic::SameColumn(_)
-            | Logic::SameCell(_) => return None,
+            | Logic::SameCell(_)
+            | Logic::Let(..)
+            | Logic::Holds(..)
+            | Logic::SameField(_)
+            | Logic::Each(..) => return None,
         })
     }
 }

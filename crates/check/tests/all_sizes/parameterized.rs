@@ -1,7 +1,7 @@
 //! Models with any number of processes: proofs, what they need, and mutants with their smallest
 //! violating instance.
 
-use crate::parameterized_support::{answer, read};
+use crate::parameterized_support::{abstract_answer, answer, read};
 use evidence::Verdict;
 
 /// The property holds for all numbers of processes; what the proof needs.
@@ -413,4 +413,33 @@ fn what_is_outside_the_class_is_named() {
         "{said}"
     );
     assert!(at.contains("P[3]"), "{at}");
+}
+
+/// Sound reasons to doubt that an abstraction alone could lose: a pointer moves away from what it is
+/// compared with, a process may be blocked, a proposition is about all.
+#[test]
+fn indices_that_are_not_known_prove_nothing() {
+    let wrong = [
+        "param N  var t : 0..N-1 = 0
+         process P(i in 0..N-1) { var j : 0..N-1 = 0  init a
+           from a { move { t := i } -> b }  from b { enter when j != t -> c }  from c { } }
+         property q: always ((exists k in 0..N-1: P[k] @ c) -> false)
+         abstract only for q {
+           there: exists k in 0..N-1: P[k] @ c
+           apart: exists k in 0..N-1: P[k].j != t }",
+        "param N  process P(i in 0..N-1) { var j : 0..N-1 = any  go when j == i }  deadlockfree",
+        "param N  var x : array[0..N-1] of 0..N = 0
+         process P(i in 0..N-1) { up when x[i] < N { x[i] := x[i] + 1 } }
+         property q: always (N < 3 || exists k in 0..N-1: x[k] < 3)",
+    ];
+    for text in wrong {
+        let name = if text.contains("property") {
+            "q"
+        } else {
+            "deadlockfree"
+        };
+        let alone = abstract_answer(text, name).outcome.verdict;
+        assert!(!matches!(alone, Verdict::Holds { .. }), "{text}");
+        assert!(answer(text, name).instance.is_some(), "{text}");
+    }
 }

@@ -287,6 +287,72 @@ property q: {formula}
     )
 }
 
+/// Local variables and array elements that hold an index: nested, compared, passed on.
+fn index_values(dice: &mut Dice) -> String {
+    let guards = [
+        "",
+        "when j == i",
+        "when j < i",
+        "when j != N-1",
+        "when t == j",
+        "when y[j]",
+        "when !y[i]",
+        "when x[i] == 0",
+        "when x[i] == i + 1",
+        "when x[j] < x[i]",
+        "when P[j].j == i",
+        "when i > 0 && x[i-1] != x[i]",
+        "when forall k in 0..N-1: k == i || x[k] <= x[i]",
+        "when exists k in 0..N-1: k != i && P[k].j == i && P[k] @ b",
+    ];
+    let effects = [
+        "j := i",
+        "j := t",
+        "t := j",
+        "j := (j + 1) mod N",
+        "y[j] := true",
+        "y[i] := true; j := 0",
+        "y[i] := false",
+        "x[i] := j",
+        "x[j] := i",
+        "x[i] := if x[i] < N then x[i] + 1 else 0",
+        "x[(i + 1) mod N] := x[i]",
+        "j := P[j].j; t := i",
+        "if y[j] { j := 0 } else { y[i] := true }",
+        "x[i] := i + 1; if x[j] > i { j := i }",
+    ];
+    let formulas = [
+        "forall p, q in 0..N-1 where p < q: always !(P[p] @ b && P[q] @ b)",
+        "forall p in 0..N-1: always (P[p] @ b -> y[p])",
+        "forall p in 0..N-1: always (P[p].j == 0 || P[p].j == p)",
+        "forall p in 0..N-1: always (P[p].j <= p)",
+        "forall p, q in 0..N-1 where p < q: always (P[q].j != p || P[p].j != q)",
+        "forall p in 0..N-1: always x[p] != N",
+        "forall p in 0..N-1: always (P[p] @ b -> x[p] <= P[p].j)",
+        "always (forall k in 0..N-1: x[k] <= k + 1)",
+        "forall p in 0..N-1: always (P[p] @ b -> eventually P[p] @ a)",
+        "forall p in 0..N-1: always (P[p].j == p -> always P[p].j == p)",
+    ];
+    let start = dice.pick(&["0", "i", "any"]);
+    let mut step = |name: &str| {
+        let fairness = dice.pick(&["", "", "weak fair ", "strong fair "]);
+        let (guard, effect) = (dice.pick(&guards), dice.pick(&effects));
+        format!("{fairness}{name} {guard} {{ {effect} }}")
+    };
+    let (first, second) = (step("s0"), step("s1"));
+    let formula = dice.pick(&formulas);
+    format!(
+        "param N
+var t : 0..N-1 = 0
+var y : bool[N] = false
+var x : array[0..N-1] of 0..N = 0
+process P(i in 0..N-1) {{ var j : 0..N-1 = {start}
+ init a  from a {{ {first} -> b }}  from b {{ {second} -> a }} }}
+property q: {formula}
+"
+    )
+}
+
 /// All processes move together, around a ring.
 fn synchronous(dice: &mut Dice) -> String {
     let conditions = [
@@ -406,4 +472,9 @@ fn several_families() {
 #[test]
 fn counted_processes() {
     never_wrong(60, 2029, (5, 20), counters);
+}
+
+#[test]
+fn indices_of_every_process() {
+    never_wrong(6, 2030, (20, 0), index_values);
 }
