@@ -5,7 +5,7 @@
 
 use model::{Model, State};
 
-use super::logic::{Base, IndexVar, Logic, Term, Time};
+use super::logic::{Base, ColumnId, IndexVar, Logic, Term, Time};
 use super::system::{Finite, Source, System};
 
 /// A state of an instance.
@@ -45,24 +45,88 @@ impl Sample {
     /// The truth of a formula about the state, for values of its free variables. Bound variables range
     /// over the processes.
     pub fn holds(&self, first: i64, logic: &Logic, vars: &mut Vec<(IndexVar, i64)>) -> bool {
-        let index = |at: i64| usize::try_from(at - first).ok();
+        let pair = Pair {
+            now: self,
+            next: self,
+            first,
+            range: (first, self.last),
+            outside: None,
+        };
+        pair.holds(logic, vars)
+    }
+
+    /// The truth of a formula about a step to another state. Bound variables range over the processes
+    /// and a little more.
+    #[must_use]
+    pub fn leads_to(
+        &self,
+        next: &Self,
+        first: i64,
+        logic: &Logic,
+        vars: &[(IndexVar, i64)],
+    ) -> bool {
+        let pair = Pair {
+            now: self,
+            next,
+            first,
+            range: (0, self.last + 2),
+            outside: Some(0),
+        };
+        pair.holds(logic, &mut vars.to_vec())
+    }
+}
+
+/// A state and the one after it.
+struct Pair<'p> {
+    now: &'p Sample,
+    next: &'p Sample,
+    /// The first index of a process.
+    first: i64,
+    /// The values of bound variables.
+    range: (i64, i64),
+    /// The value that is written where there is no process.
+    outside: Option<usize>,
+}
+
+impl Pair<'_> {
+    fn at(&self, time: Time) -> &Sample {
+        match time {
+            Time::Now => self.now,
+            Time::Next => self.next,
+        }
+    }
+
+    fn has(&self, column: ColumnId, at: i64, time: Time) -> Option<usize> {
+        let values = &self.at(time).columns[column.index()];
+        let known = usize::try_from(at - self.first)
+            .ok()
+            .and_then(|at| values.get(at));
+        known.copied().or(self.outside)
+    }
+
+    fn holds(&self, logic: &Logic, vars: &mut Vec<(IndexVar, i64)>) -> bool {
         match logic {
             Logic::Const(value) => *value,
-            Logic::Not(inner) => !self.holds(first, inner, vars),
-            Logic::And(parts) => parts.iter().all(|part| self.holds(first, part, vars)),
-            Logic::Or(parts) => parts.iter().any(|part| self.holds(first, part, vars)),
+            Logic::Not(inner) => !self.holds(inner, vars),
+            Logic::And(parts) => parts.iter().all(|part| self.holds(part, vars)),
+            Logic::Or(parts) => parts.iter().any(|part| self.holds(part, vars)),
             Logic::Less(left, right) => self.value(*left, vars) < self.value(*right, vars),
             Logic::Equal(left, right) => self.value(*left, vars) == self.value(*right, vars),
-            Logic::Has(column, number, at, _) => {
-                let column = &self.columns[column.index()];
-                let at = index(self.value(*at, vars));
-                at.and_then(|at| column.get(at)) == Some(number)
+            Logic::Has(column, number, at, time) => {
+                self.has(*column, self.value(*at, vars), *time) == Some(*number)
             }
-            Logic::Is(cell, number, _) => self.cells[cell.index()] == *number,
-            Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) => true,
-            Logic::Exists(var, inner) => (first..=self.last).any(|value| {
+            Logic::Is(cell, number, time) => self.at(*time).cells[cell.index()] == *number,
+            Logic::SameAt(column, at) => {
+                let at = self.value(*at, vars);
+                self.has(*column, at, Time::Now) == self.has(*column, at, Time::Next)
+            }
+            Logic::SameColumn(column) => {
+                self.now.columns[column.index()] == self.next.columns[column.index()]
+            }
+            Logic::SameCell(cell) => self.now.cells[cell.index()] == self.next.cells[cell.index()],
+            Logic::Exists(var, inner) => (self.range.0..=self.range.1).any(|value| {
                 vars.push((*var, value));
-                let holds = self.holds(first, inner, vars);
+                let holds = self.holds(inner, vars);
                 vars.pop();
                 holds
             }),
@@ -72,12 +136,12 @@ impl Sample {
     fn value(&self, term: Term, vars: &[(IndexVar, i64)]) -> i64 {
         let base = match term.base {
             Base::Zero => 0,
-            Base::Last => self.last,
+            Base::Last => self.now.last,
             Base::Var(var) => {
                 let known = vars.iter().rev().find(|(name, _)| *name == var);
                 known.map_or(0, |(_, value)| *value)
             }
-            Base::Pointer(pointer, Time::Now | Time::Next) => self.pointers[pointer.index()],
+            Base::Pointer(pointer, time) => self.at(time).pointers[pointer.index()],
         };
         base + term.offset
     }

@@ -414,3 +414,23 @@ fn what_is_outside_the_class_is_named() {
     );
     assert!(at.contains("P[3]"), "{at}");
 }
+
+/// The needs of a proof about one of the families of `testdata/`.
+fn needs_of(family: &str, property: &str) -> Vec<String> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{root}/../../testdata/families/{family}.fair"));
+    let answer = answer(&text.unwrap(), property);
+    assert!(matches!(answer.outcome.verdict, Verdict::Holds { .. }));
+    assert!(answer.outcome.proof.is_none(), "not certified");
+    answer.needs
+}
+
+#[test]
+fn arguments_that_are_not_certified_are_named() {
+    let needs = needs_of("voter", "agree");
+    let is_possible = |need: &String| need.contains("there is always a way to");
+    assert!(needs.iter().any(is_possible), "{needs:?}");
+    let needs = needs_of("philosophers_line", "eats");
+    let is_induction = |need: &String| need.starts_with("induction over p");
+    assert!(needs.iter().any(is_induction), "{needs:?}");
+}
