@@ -286,9 +286,12 @@ impl<'s, 'b> Search<'s, 'b> {
     fn described(&mut self, chosen: &[bool]) -> Result<Automaton, Unknown> {
         let states = self.states.iter().zip(chosen);
         let any = states.filter(|(_, is_in)| **is_in).map(|(truth, _)| {
-            let literal = |(predicate, holds): (&Predicate, &bool)| match holds {
-                true => predicate.logic.clone(),
-                false => Logic::not(predicate.logic.clone()),
+            let literal = |(predicate, holds): (&Predicate, &bool)| {
+                if *holds {
+                    predicate.logic.clone()
+                } else {
+                    Logic::not(predicate.logic.clone())
+                }
             };
             Logic::all(self.predicates.iter().zip(truth).map(literal))
         });
