@@ -1,7 +1,7 @@
 //! Models with any number of processes: proofs, what they need, and mutants with their smallest
 //! violating instance.
 
-use crate::parameterized_support::{answer, read};
+use crate::parameterized_support::{abstract_answer, answer, read};
 use evidence::Verdict;
 
 /// The property holds for all numbers of processes; what the proof needs.
@@ -433,4 +433,32 @@ fn arguments_that_are_not_certified_are_named() {
     let needs = needs_of("philosophers_line", "eats");
     let is_induction = |need: &String| need.starts_with("induction over p");
     assert!(needs.iter().any(is_induction), "{needs:?}");
+}
+
+/// What is not true, without instances that show it.
+#[test]
+fn wrong_arguments_prove_nothing() {
+    let is_proved = |text: &str| {
+        let verdict = abstract_answer(text, "q").outcome.verdict;
+        matches!(verdict, Verdict::Holds { .. })
+    };
+    // All wait for each other.
+    let waiting = "param N >= 2\nprocess P(i in 0..N-1) { init a\n\
+                   from a { s when P[(i + 1) mod N] @ b -> b } }\n\
+                   property q under strong: forall p in 0..N-1: eventually P[p] @ b\n";
+    assert!(!is_proved(waiting));
+    // A token that goes up only, and one that goes both ways if it likes.
+    let walk = "param N >= 3\nvar at : 0..N-1 = any\nprocess P(i in 0..N-1) {\n\
+                up when at == i && i < N-1 { at := at + 1 }\n\
+                DOWN }\n\
+                property q under FAIRNESS: forall p in 0..N-1: always eventually at == p\n";
+    let down = "down when at == i && i > 0 { at := at - 1 }";
+    let both = walk.replace("DOWN", down);
+    assert!(!is_proved(
+        &walk
+            .replace("DOWN", "")
+            .replace("FAIRNESS", "strong-global")
+    ));
+    assert!(!is_proved(&both.replace("FAIRNESS", "none")));
+    assert!(is_proved(&both.replace("FAIRNESS", "strong-global")));
 }
