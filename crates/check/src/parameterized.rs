@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
     Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
-    abstraction, core_model, facts, without_counters,
+    abstraction, core_model, facts, induction_steps, visits, without_counters,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
@@ -121,22 +121,8 @@ pub fn check_for_all(
             ..*question
         },
     };
-    let mut proving = Proving {
-        question: &question,
-        counters: replaced.as_ref().map_or(&[], |(.., facts)| facts),
-        plan,
-        fairness,
-        remarks: Vec::new(),
-        next_value: 0,
-        satisfied: Vec::new(),
-        samples: None,
-        facts: BTreeMap::new(),
-        suspects: Vec::new(),
-        reduced: Reductions::NONE,
-        agreeing: Vec::new(),
-        proof: None,
-        stats: engine::Stats::default(),
-    };
+    let counters = replaced.as_ref().map_or(&[][..], |(.., facts)| facts);
+    let mut proving = Proving::new(&question, counters, plan, fairness);
 
     // Most violations show on very few processes, long before a proof has failed.
     if let Some(answer) = proving.violation(MAX_TRIED, MAX_TRIED, progress)? {
@@ -144,7 +130,10 @@ pub fn check_for_all(
     }
     match proving.prove() {
         Attempt::Proved(needs) => proving.compare(needs, progress),
-        Attempt::Failed(reason, warnings) => proving.refute(reason, warnings, progress),
+        Attempt::Failed(reason, warnings) => match proving.prove_by_induction(&reason) {
+            Some(needs) => proving.compare(needs, progress),
+            None => proving.refute(reason, warnings, progress),
+        },
     }
 }
 
@@ -182,9 +171,73 @@ struct Proving<'a> {
     /// What a certificate is made of.
     proof: Option<certify::Proof>,
     stats: engine::Stats,
+    /// Is it about a process and its neighbours, of which much is assumed?
+    is_step: bool,
 }
 
-impl Proving<'_> {
+impl<'a> Proving<'a> {
+    fn new(
+        question: &'a ForAll<'a>,
+        counters: &'a [String],
+        plan: &'a Plan,
+        fairness: Fairness,
+    ) -> Self {
+        Self {
+            question,
+            counters,
+            plan,
+            fairness,
+            remarks: Vec::new(),
+            next_value: 0,
+            satisfied: Vec::new(),
+            samples: None,
+            facts: BTreeMap::new(),
+            suspects: Vec::new(),
+            reduced: Reductions::NONE,
+            agreeing: Vec::new(),
+            proof: None,
+            stats: engine::Stats::default(),
+            is_step: false,
+        }
+    }
+
+    /// Induction over the index of the process that the question is about, where the abstraction alone
+    /// does not suffice. No certificate is made of it.
+    fn prove_by_induction(&mut self, reason: &UnknownReason) -> Option<Vec<String>> {
+        let is_apt = *reason == UnknownReason::AbstractionTooCoarse
+            && !self.question.scope.hints.only
+            && !self.is_safety();
+        if !is_apt {
+            return None;
+        }
+        let question = self.question;
+        let property = &question.property.property;
+        for step in induction_steps(question.template, question.scope, property) {
+            let named = NamedProperty {
+                property: step.property.clone(),
+                ..question.property.clone()
+            };
+            let asked = ForAll {
+                template: &step.template,
+                property: &named,
+                scope: &step.scope,
+                ..*question
+            };
+            let mut proving = Proving::new(&asked, self.counters, self.plan, self.fairness);
+            proving.is_step = true;
+            proving.samples = self.samples.take();
+            let attempt = proving.prove();
+            self.samples = proving.samples.take();
+            if let Attempt::Proved(mut needs) = attempt {
+                needs.push(step.name.clone());
+                self.remarks = std::mem::take(&mut proving.remarks);
+                self.stats = proving.stats;
+                return Some(needs);
+            }
+        }
+        None
+    }
+
     fn prove(&mut self) -> Attempt {
         let property = &self.question.property.property;
         let atoms = match property {
@@ -233,7 +286,7 @@ impl Proving<'_> {
             match found {
                 Err(Obstacle::Unknown(unknown)) => stopped = Some(Obstacle::Unknown(unknown)),
                 Err(obstacle) => return failed(obstacle),
-                Ok(found) => match self.decide(&found) {
+                Ok(mut found) => match self.decide_with_visits(&asked, &mut found, &budget) {
                     Ok(needed) => {
                         // Certificates are about the text, in which counters still are.
                         if self.counters.is_empty() {
@@ -267,7 +320,12 @@ impl Proving<'_> {
         if self.question.scope.hints.only {
             return vec![plain((Level::Coarse, None))];
         }
-        let attempts = if self.is_safety() {
+        let attempts = if self.is_step {
+            vec![
+                (Level::Coarse, Some(Depth::Pairs)),
+                (Level::Coarse, Some(Depth::Neighbours)),
+            ]
+        } else if self.is_safety() {
             vec![
                 (Level::Bare, Some(Depth::Pairs)),
                 (Level::Coarse, None),
@@ -286,6 +344,7 @@ impl Proving<'_> {
                 (Level::Fine, None),
                 (Level::Fine, Some(Depth::Pairs)),
                 (Level::Coarse, Some(Depth::Triples)),
+                (Level::Coarse, Some(Depth::Neighbours)),
                 (Level::Fine, Some(Depth::Triples)),
             ]
         };
@@ -321,7 +380,7 @@ impl Proving<'_> {
     /// What an attempt may spend: the last one everything, so that others get their turn.
     fn share(&self, is_last: bool) -> Budget {
         let budget = self.plan.budget.clone();
-        if is_last {
+        if is_last && !self.is_step {
             return budget;
         }
         let bytes = budget
@@ -372,6 +431,26 @@ impl Proving<'_> {
             }
         }
         samples
+    }
+
+    /// What the proof on this abstraction needs, or why there is none. What fair runs visit is looked
+    /// for only where nothing else suffices.
+    fn decide_with_visits(
+        &mut self,
+        asked: &Asked<'_>,
+        found: &mut Abstraction,
+        budget: &Budget,
+    ) -> Result<Selection, Vec<String>> {
+        let decided = self.decide(found);
+        if decided.is_ok() || self.is_safety() {
+            return decided;
+        }
+        // Without an answer in time there are none, and the question is as open as before.
+        found.visits = visits(asked, found, budget).unwrap_or_default();
+        if found.visits.is_empty() {
+            return decided;
+        }
+        self.decide(found)
     }
 
     /// What the proof on this abstraction needs, or why there is none.
@@ -501,6 +580,10 @@ impl Proving<'_> {
 
     /// A selection of which nothing can be left out.
     fn minimal(&mut self, abstraction: &Abstraction, mut selection: Selection) -> Selection {
+        for position in 0..selection.visits.len() {
+            selection.visits[position] = false;
+            selection.visits[position] = self.holds(abstraction, &selection).is_err();
+        }
         for position in 0..selection.conditions.len() {
             selection.conditions[position] = false;
             selection.conditions[position] = self.holds(abstraction, &selection).is_err();
@@ -709,6 +792,9 @@ fn names(abstraction: &Abstraction, selection: &Selection) -> Vec<String> {
     let conditions = abstraction.conditions.iter().zip(&selection.conditions);
     let chosen = conditions.filter(|(_, chosen)| **chosen);
     names.extend(chosen.map(|((condition, _), _)| condition.name.clone()));
+    let visits = abstraction.visits.iter().zip(&selection.visits);
+    let chosen = visits.filter(|(_, chosen)| **chosen);
+    names.extend(chosen.map(|(visit, _)| visit.name.clone()));
     names
 }
 

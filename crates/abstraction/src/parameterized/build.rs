@@ -12,6 +12,7 @@ use super::fields::{Detail, Side};
 use super::induction::{self, Refuted};
 use super::lifting::{self, Lifted, Lifting, Union};
 use super::logic::Logic;
+use super::progress::Visit;
 use super::question::FamilyQuestion;
 use super::relation::{Graph, Label, Predicate, Ranking, Request, explore};
 use super::samples::Sample;
@@ -102,6 +103,10 @@ pub struct Abstraction {
     pub label_names: Vec<String>,
     /// Where the model may fail in a state that the abstraction reaches.
     pub suspects: Vec<Span>,
+    /// What runs that are fair to every step visit, as far as it was looked for.
+    pub visits: Vec<Visit>,
+    /// For variables that do not occur.
+    pub(super) fresh: Fresh,
 }
 
 /// Where an atom is true.
@@ -254,6 +259,8 @@ pub fn abstraction(
         atoms,
         label_names,
         suspects,
+        visits: Vec::new(),
+        fresh: family.fresh,
     })
 }
 

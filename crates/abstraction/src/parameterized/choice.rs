@@ -289,6 +289,109 @@ pub fn rankings(family: &mut Family<'_>, question: &FamilyQuestion) -> Vec<Ranki
         }
     }
 
+    let mut add = |name: String, logic: Logic| found.push(Ranking { name, var, logic });
+    // What grows instead of becoming smaller; of two values each is the rest of the other.
+    for (position, column) in system.columns.iter().enumerate() {
+        let n_values = column.values.len();
+        for number in (0..n_values).filter(|_| n_values > 2) {
+            let has = Logic::Has(ColumnId::new(position), number, Term::var(var), Time::Now);
+            let name = format!("{} not {}", column.name, column.labels[number]);
+            add(name, Logic::not(has));
+        }
+    }
+    // A wave on a line starts at the first process, with whose flag the others catch up.
+    for (id, name) in flags(system) {
+        let flag = |index| Logic::Has(id, 1, index, Time::Now);
+        let same = Logic::iff(flag(Term::var(var)), flag(Term::number(system.first)));
+        let differs = Logic::not(same);
+        add(format!("{name} unlike that of the first"), differs);
+    }
+
+    found
+}
+
+/// Sets that a step *can* make smaller on the way to a goal: who has not a value, and who is before,
+/// between, or behind those who have it.
+pub fn further_rankings(family: &mut Family<'_>, question: &FamilyQuestion) -> Vec<Ranking> {
+    if question.only {
+        return Vec::new();
+    }
+    let (var, one, other) = (family.fresh.var(), family.fresh.var(), family.fresh.var());
+    let system = &family.system;
+    let term = Term::var(var);
+    let mut found = Vec::new();
+    for (name, logic) in sets(family, var) {
+        // Who has it, before the process, and behind it.
+        let at = |who: IndexVar| logic.substitute(var, Term::var(who));
+        let some = |who: IndexVar, is_there: Logic| {
+            let inside = system.is_process(Term::var(who));
+            Logic::exists(who, Logic::all([inside, at(who), is_there]))
+        };
+        let before = some(one, Logic::less(Term::var(one), term));
+        let behind = some(one, Logic::less(term, Term::var(one)));
+        let two_before = [
+            Logic::less(Term::var(one), Term::var(other)),
+            Logic::less(Term::var(other), term),
+        ];
+        let two_before = some(one, some(other, Logic::all(two_before)));
+        let here = || Logic::not(logic.clone());
+        let first_two = [
+            before.clone(),
+            Logic::not(two_before),
+            behind.clone(),
+            here(),
+        ];
+        let mut add = |name: String, logic: Logic| found.push(Ranking { name, var, logic });
+        add(format!("not {name}"), here());
+        add(
+            format!("before all {name}"),
+            Logic::all([Logic::not(before.clone()), behind.clone(), here()]),
+        );
+        add(
+            format!("behind all {name}"),
+            Logic::all([before, Logic::not(behind), here()]),
+        );
+        add(
+            format!("between the first two {name}"),
+            Logic::all(first_two),
+        );
+
+        // From the next one on either side of a distinguished process to this process.
+        let inside = |low: Term, who: IndexVar, high: Term| {
+            let who = Term::var(who);
+            Logic::all([Logic::at_most(low, who), Logic::at_most(who, high)])
+        };
+        for (distinguished, process) in &question.distinguished {
+            let goal = Term::var(*distinguished);
+            let up_to = [
+                Logic::at_most(term, goal),
+                some(one, Logic::at_most(Term::var(one), term)),
+                Logic::not(some(one, inside(term.plus(1), one, goal))),
+            ];
+            let down_to = [
+                Logic::at_most(goal, term),
+                some(one, Logic::at_most(term, Term::var(one))),
+                Logic::not(some(one, inside(goal, one, term.plus(-1)))),
+            ];
+            add(format!("from {name} up to {process}"), Logic::all(up_to));
+            add(
+                format!("from {name} down to {process}"),
+                Logic::all(down_to),
+            );
+        }
+    }
+
+    for pointer in (0..system.pointers.len()).map(PointerId::new) {
+        let held = Term::of(Base::Pointer(pointer, Time::Now));
+        let pointer_name = &system.pointers[pointer.index()].name;
+        for (distinguished, process) in &question.distinguished {
+            let goal = Term::var(*distinguished);
+            let way = |from, to| Logic::all([Logic::at_most(from, term), Logic::less(term, to)]);
+            let logic = Logic::any([way(held, goal), way(goal, held)]);
+            let name = format!("processes on the line from {pointer_name} to {process}");
+            found.push(Ranking { name, var, logic });
+        }
+    }
     found
 }
 

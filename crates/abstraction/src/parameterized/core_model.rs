@@ -22,6 +22,8 @@ pub struct Selection {
     pub rankings: Vec<bool>,
     /// The conditions.
     pub conditions: Vec<bool>,
+    /// What fair runs visit.
+    pub visits: Vec<bool>,
 }
 
 impl Selection {
@@ -31,6 +33,7 @@ impl Selection {
         Self {
             rankings: vec![value; abstraction.rankings.len()],
             conditions: vec![value; abstraction.conditions.len()],
+            visits: vec![value; abstraction.visits.len()],
         }
     }
 }
@@ -52,6 +55,7 @@ pub fn core_model(
         .collect();
     assumed.extend(builder.ranking_conditions());
     assumed.extend(builder.fairness_conditions());
+    assumed.extend(builder.visit_conditions());
     let property = builder.property(property);
     let mut parts = builder.parts;
     parts.assumptions = assumed;
@@ -238,6 +242,19 @@ impl<'a> CoreModelBuilder<'a> {
         }
 
         conditions
+    }
+
+    /// Who is in some states infinitely often is so in others.
+    fn visit_conditions(&mut self) -> Vec<Assumption> {
+        let visits = self.abstraction.visits.iter().zip(&self.selection.visits);
+        let chosen: Vec<_> = visits.filter(|(_, chosen)| **chosen).collect();
+        let condition = |(visit, _): (&super::progress::Visit, &bool)| {
+            let from = self.state_atom(&format!("not: {}", visit.name), &visit.from);
+            let to = self.state_atom(&visit.name, &visit.to);
+            let left = Assumption::Eventually(from, false);
+            Assumption::Any(vec![left, Assumption::Infinitely(to, true)])
+        };
+        chosen.into_iter().map(condition).collect()
     }
 
     /// What an atom of the template means here.

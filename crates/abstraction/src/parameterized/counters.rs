@@ -30,14 +30,14 @@ struct Counter {
 
 /// A number, or the parameter plus a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Number {
-    is_open: bool,
-    offset: i64,
+pub(super) struct Number {
+    pub(super) is_open: bool,
+    pub(super) offset: i64,
 }
 
 impl Number {
     /// The number that an expression always has, if it is so simple.
-    fn of(expr: &Expr, parameter: BoundId) -> Option<Self> {
+    pub(super) fn of(expr: &Expr, parameter: BoundId) -> Option<Self> {
         // shape: other expressions are literals, the parameter, or not such sums.
         let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) = expr else {
             let is_open = expr.as_bound() == Some(parameter);
@@ -63,7 +63,7 @@ impl Number {
         difference.filter(|_| self.is_open == other.is_open)
     }
 
-    fn expr(self, parameter: BoundId) -> Expr {
+    pub(super) fn expr(self, parameter: BoundId) -> Expr {
         if !self.is_open {
             return Expr::Int(self.offset);
         }

@@ -76,6 +76,25 @@ impl<'b> Encoder<'b> {
         self.formulas.automaton(&formula, self.budget)
     }
 
+    /// What is after a step that the process with this index takes.
+    pub(super) fn after_a_step(&mut self, actor: IndexVar) -> Vec<Var> {
+        let actor = self.var(actor);
+        let bits = self.columns.iter().chain(&self.cells).flatten();
+        let pairs = self.pointers.iter().chain(bits);
+        pairs.map(|pair| pair[1]).chain([actor]).collect()
+    }
+
+    /// The words that satisfy an automaton for some values of variables.
+    pub(super) fn exists(
+        &mut self,
+        bound: &[Var],
+        inner: &Automaton,
+    ) -> Result<Automaton, Unknown> {
+        let inner = self.formulas.from_automaton(inner);
+        let some = self.formulas.exists(bound, &inner);
+        self.formulas.automaton(&some, self.budget)
+    }
+
     /// The variables of the state after the step for those before it.
     pub(super) fn primed(&self, vars: &[Var]) -> Vec<Var> {
         let all = || {

@@ -5,7 +5,7 @@
 
 use model::{Model, ProcessId, State, VarId};
 
-use super::logic::{Base, FieldId, IndexVar, Logic, Term, Time};
+use super::logic::{Base, ColumnId, FieldId, IndexVar, Logic, Term, Time};
 use super::system::{Bit, Finite, Source, System};
 
 /// A state of an instance.
@@ -58,52 +58,34 @@ impl Sample {
         logic: &Logic,
         vars: &mut Vec<(IndexVar, i64)>,
     ) -> bool {
-        let first = system.first;
-        let index = |at: i64| usize::try_from(at - first).ok();
-        match logic {
-            Logic::Const(value) => *value,
-            Logic::Not(inner) => !self.holds(system, inner, vars),
-            Logic::And(parts) => parts.iter().all(|part| self.holds(system, part, vars)),
-            Logic::Or(parts) => parts.iter().any(|part| self.holds(system, part, vars)),
-            Logic::Less(left, right) => self.value(*left, vars) < self.value(*right, vars),
-            Logic::Equal(left, right) => self.value(*left, vars) == self.value(*right, vars),
-            Logic::Has(column, number, at, _) => {
-                let at = self.value(*at, vars);
-                if let Source::Bit(bit) = system.columns[column.index()].source {
-                    return self.has_bit(system, &system.bits[bit], at) == (*number == 1);
-                }
-                let column = &self.columns[column.index()];
-                let at = index(at);
-                at.and_then(|at| column.get(at)) == Some(number)
-            }
-            Logic::Is(cell, number, _) => self.cells[cell.index()] == *number,
-            Logic::SameAt(..) | Logic::SameColumn(_) | Logic::SameCell(_) | Logic::SameField(_) => {
-                true
-            }
-            Logic::Each(var, _, inner) => (first..=self.last).all(|value| {
-                vars.push((*var, value));
-                let holds = self.holds(system, inner, vars);
-                vars.pop();
-                holds
-            }),
-            Logic::Let(var, field, at, inner) => {
-                let value = self.held(system, *field, self.value(*at, vars));
-                vars.push((*var, value));
-                let holds = self.holds(system, inner, vars);
-                vars.pop();
-                holds
-            }
-            Logic::Holds(field, at, value, _) => {
-                let at = self.value(*at, vars);
-                self.held(system, *field, at) == self.value(*value, vars)
-            }
-            Logic::Exists(var, inner) => (first..=self.last).any(|value| {
-                vars.push((*var, value));
-                let holds = self.holds(system, inner, vars);
-                vars.pop();
-                holds
-            }),
-        }
+        let pair = Pair {
+            system,
+            now: self,
+            next: self,
+            range: (system.first, self.last),
+            outside: None,
+        };
+        pair.holds(logic, vars)
+    }
+
+    /// The truth of a formula about a step to another state. Bound variables range over the processes
+    /// and a little more.
+    #[must_use]
+    pub fn leads_to(
+        &self,
+        next: &Self,
+        system: &System<'_>,
+        logic: &Logic,
+        vars: &[(IndexVar, i64)],
+    ) -> bool {
+        let pair = Pair {
+            system,
+            now: self,
+            next,
+            range: (0, self.last + 2),
+            outside: Some(0),
+        };
+        pair.holds(logic, &mut vars.to_vec())
     }
 
     /// What a process has in a field.
@@ -120,16 +102,99 @@ impl Sample {
         let vars = &mut vec![(bit.value, value), (bit.at, at)];
         is_inside && self.holds(system, &bit.logic, vars)
     }
+}
+
+/// A state and the one after it.
+struct Pair<'p> {
+    system: &'p System<'p>,
+    now: &'p Sample,
+    next: &'p Sample,
+    /// The values of bound variables.
+    range: (i64, i64),
+    /// The value that is written where there is no process.
+    outside: Option<usize>,
+}
+
+impl Pair<'_> {
+    fn at(&self, time: Time) -> &Sample {
+        match time {
+            Time::Now => self.now,
+            Time::Next => self.next,
+        }
+    }
+
+    fn has(&self, column: ColumnId, at: i64, time: Time) -> Option<usize> {
+        let state = self.at(time);
+        if let Source::Bit(bit) = self.system.columns[column.index()].source {
+            let has = state.has_bit(self.system, &self.system.bits[bit], at);
+            return Some(usize::from(has));
+        }
+
+        let values = &state.columns[column.index()];
+        let known = usize::try_from(at - self.system.first)
+            .ok()
+            .and_then(|at| values.get(at));
+        known.copied().or(self.outside)
+    }
+
+    fn holds(&self, logic: &Logic, vars: &mut Vec<(IndexVar, i64)>) -> bool {
+        match logic {
+            Logic::Const(value) => *value,
+            Logic::Not(inner) => !self.holds(inner, vars),
+            Logic::And(parts) => parts.iter().all(|part| self.holds(part, vars)),
+            Logic::Or(parts) => parts.iter().any(|part| self.holds(part, vars)),
+            Logic::Less(left, right) => self.value(*left, vars) < self.value(*right, vars),
+            Logic::Equal(left, right) => self.value(*left, vars) == self.value(*right, vars),
+            Logic::Has(column, number, at, time) => {
+                self.has(*column, self.value(*at, vars), *time) == Some(*number)
+            }
+            Logic::Is(cell, number, time) => self.at(*time).cells[cell.index()] == *number,
+            Logic::SameAt(column, at) => {
+                let at = self.value(*at, vars);
+                self.has(*column, at, Time::Now) == self.has(*column, at, Time::Next)
+            }
+            Logic::SameColumn(column) => (self.system.first..=self.now.last)
+                .all(|at| self.has(*column, at, Time::Now) == self.has(*column, at, Time::Next)),
+            Logic::SameCell(cell) => self.now.cells[cell.index()] == self.next.cells[cell.index()],
+            Logic::SameField(field) => {
+                self.now.fields[field.index()] == self.next.fields[field.index()]
+            }
+            Logic::Let(var, field, at, inner) => {
+                let value = self.now.held(self.system, *field, self.value(*at, vars));
+                self.holds_with((*var, value), inner, vars)
+            }
+            Logic::Holds(field, at, value, time) => {
+                let at = self.value(*at, vars);
+                self.at(*time).held(self.system, *field, at) == self.value(*value, vars)
+            }
+            Logic::Each(var, _, inner) => (self.system.first..=self.now.last)
+                .all(|value| self.holds_with((*var, value), inner, vars)),
+            Logic::Exists(var, inner) => (self.range.0..=self.range.1)
+                .any(|value| self.holds_with((*var, value), inner, vars)),
+        }
+    }
+
+    fn holds_with(
+        &self,
+        known: (IndexVar, i64),
+        inner: &Logic,
+        vars: &mut Vec<(IndexVar, i64)>,
+    ) -> bool {
+        vars.push(known);
+        let holds = self.holds(inner, vars);
+        vars.pop();
+        holds
+    }
 
     fn value(&self, term: Term, vars: &[(IndexVar, i64)]) -> i64 {
         let base = match term.base {
             Base::Zero => 0,
-            Base::Last => self.last,
+            Base::Last => self.now.last,
             Base::Var(var) => {
                 let known = vars.iter().rev().find(|(name, _)| *name == var);
                 known.map_or(0, |(_, value)| *value)
             }
-            Base::Pointer(pointer, Time::Now | Time::Next) => self.pointers[pointer.index()],
+            Base::Pointer(pointer, time) => self.at(time).pointers[pointer.index()],
         };
         base + term.offset
     }

@@ -49,13 +49,16 @@ pub fn certificate_for_all(
 }
 
 /// What an abstraction shows, without the reason why its graph has no forbidden run; nothing if it
-/// speaks of what the checker does not know.
+/// speaks of what the checker does not know, or rests on steps that are possible.
 pub(crate) fn family_proof(
     question: &ForAll<'_>,
     fairness: Fairness,
     found: &Abstraction,
     selection: &Selection,
 ) -> Option<Proof> {
+    if selection.visits.contains(&true) {
+        return None;
+    }
     // Variables are numbered as they were when the abstraction was found.
     let mut family = Family::new(question.template).ok()?;
     // The checker has no words for what is kept of indices that every process has.

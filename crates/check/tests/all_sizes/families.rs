@@ -154,8 +154,9 @@ fn the_tables_agree_with_instances() {
 fn an_unknown_tells_the_run_that_is_left_and_which_invariant_failed_where() {
     let text = std::fs::read_to_string(path("families/readers_writers.fair")).unwrap();
     let block = "abstract for writing { invariant calm: forall j in 0..N-1: !(P[j] @ read) }";
-    let text = format!("{text}{block}\n");
-    let instances = |value| load_instance(&text, "writing", value);
+    // Others may read in turn, so there is nothing to be proved.
+    let text = format!("{text}{block}\n").replace("writing under strong", "writing under weak");
+    let instances = |_| None;
     let plan = Plan {
         budget: Budget::unlimited(),
         ..Plan::default()

@@ -443,3 +443,51 @@ fn indices_that_are_not_known_prove_nothing() {
         assert!(answer(text, name).instance.is_some(), "{text}");
     }
 }
+
+/// The needs of a proof about one of the families of `testdata/`.
+fn needs_of(family: &str, property: &str) -> Vec<String> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{root}/../../testdata/families/{family}.fair"));
+    let answer = answer(&text.unwrap(), property);
+    assert!(matches!(answer.outcome.verdict, Verdict::Holds { .. }));
+    assert!(answer.outcome.proof.is_none(), "not certified");
+    answer.needs
+}
+
+#[test]
+fn arguments_that_are_not_certified_are_named() {
+    let needs = needs_of("voter", "agree");
+    let is_possible = |need: &String| need.contains("there is always a way to");
+    assert!(needs.iter().any(is_possible), "{needs:?}");
+    let needs = needs_of("philosophers_line", "eats");
+    let is_induction = |need: &String| need.starts_with("induction over p");
+    assert!(needs.iter().any(is_induction), "{needs:?}");
+}
+
+/// What is not true, without instances that show it.
+#[test]
+fn wrong_arguments_prove_nothing() {
+    let is_proved = |text: &str| {
+        let verdict = abstract_answer(text, "q").outcome.verdict;
+        matches!(verdict, Verdict::Holds { .. })
+    };
+    // All wait for each other.
+    let waiting = "param N >= 2\nprocess P(i in 0..N-1) { init a\n\
+                   from a { s when P[(i + 1) mod N] @ b -> b } }\n\
+                   property q under strong: forall p in 0..N-1: eventually P[p] @ b\n";
+    assert!(!is_proved(waiting));
+    // A token that goes up only, and one that goes both ways if it likes.
+    let walk = "param N >= 3\nvar at : 0..N-1 = any\nprocess P(i in 0..N-1) {\n\
+                up when at == i && i < N-1 { at := at + 1 }\n\
+                DOWN }\n\
+                property q under FAIRNESS: forall p in 0..N-1: always eventually at == p\n";
+    let down = "down when at == i && i > 0 { at := at - 1 }";
+    let both = walk.replace("DOWN", down);
+    assert!(!is_proved(
+        &walk
+            .replace("DOWN", "")
+            .replace("FAIRNESS", "strong-global")
+    ));
+    assert!(!is_proved(&both.replace("FAIRNESS", "none")));
+    assert!(is_proved(&both.replace("FAIRNESS", "strong-global")));
+}

@@ -1,7 +1,8 @@
 //! Random small families: whatever is claimed for all numbers of processes holds of the instances
 //! with up to seven processes, and what is violated is so on the instance that is named.
 
-use crate::parameterized_support::{answer, instance};
+use crate::parameterized_support::{answer, instance, load_instance, source};
+use abstraction::parameterized::{Family, Sample, Transition};
 use evidence::Verdict;
 use testkit::cases;
 
@@ -398,6 +399,135 @@ property q: {formula}
     )
 }
 
+/// Populations: pairs meet, tokens and opinions wander; what fair runs end in.
+fn populations(dice: &mut Dice) -> String {
+    let opinions = ["x", "y", "z"];
+    let guards = ["", "j != i && ", "j == i + 1 && ", "j < i && ", "i > 0 && "];
+    let starts = [
+        "x",
+        "any",
+        "[k in 0..N-1: if k == 0 then x else y]",
+        "[k in 0..N-1: if k < 2 then z else x]",
+    ];
+    let formulas = [
+        "eventually always (forall k in 0..N-1: o[k] != PLACE)",
+        "always eventually (exists k in 0..N-1: o[k] == PLACE)",
+        "eventually (count k in 0..N-1: o[k] == PLACE) == 1",
+        "eventually always (count k in 0..N-1: o[k] == PLACE) <= 1",
+        "always ((exists k in 0..N-1: o[k] == PLACE) -> eventually forall k in 0..N-1: o[k] == PLACE)",
+        "eventually always ((forall k in 0..N-1: o[k] == x) || (forall k in 0..N-1: o[k] == PLACE))",
+        "forall p in 0..N-1: always eventually o[p] == PLACE",
+        "forall p in 0..N-1: always (o[p] == x -> eventually o[p] == PLACE)",
+        "forall p in 0..N-1: eventually always o[p] != PLACE",
+    ];
+    let mut steps = String::new();
+    for number in 0..2 + dice.roll(2) {
+        let guard = dice.pick(&guards);
+        let [own, other, new, changed] = [(); 4].map(|()| dice.pick(&opinions));
+        steps += &format!(
+            " s{number}(j in 0..N-1) when {guard}o[i] == {own} && o[j] == {other} {{ o[j] := {changed}; o[i] := {new} }}\n"
+        );
+    }
+    let (start, place) = (dice.pick(&starts), dice.pick(&opinions));
+    let formula = dice.pick(&formulas).replace("PLACE", place);
+    format!(
+        "param N
+enum Opinion {{ x, y, z }}
+var o : array[0..N-1] of Opinion = {start}
+process P(i in 0..N-1) {{
+{steps}}}
+property q under strong-global: {formula}
+"
+    )
+}
+
+/// Tokens that wander on a line or ring, under strong global fairness.
+fn wandering(dice: &mut Dice) -> String {
+    let effects = [
+        "{ t[i] := false; t[(i + 1) mod N] := true }",
+        "{ t[i] := false; t[(i + N - 1) mod N] := true }",
+        "{ t[i] := !t[(i + 1) mod N]; at := i }",
+        "{ t[i] := false; t[at] := true }",
+        "{ at := (at + 1) mod N }",
+        "{ at := i; t[i] := false }",
+    ];
+    let guards = [
+        "when t[i]",
+        "when at == i",
+        "when t[i] && at != i",
+        "when t[i] && t[(i + 1) mod N]",
+        "when i > 0 && !t[i-1] && t[i]",
+        "when at == i && !t[i]",
+    ];
+    let formulas = [
+        "forall p in 0..N-1: always eventually t[p]",
+        "forall p in 0..N-1: always eventually at == p",
+        "forall p in 0..N-1: always (t[p] -> eventually !t[p])",
+        "eventually always (count k in 0..N-1: t[k]) <= 1",
+        "eventually (count k in 0..N-1: t[k]) == 0",
+        "eventually always (forall k in 0..N-1: t[k])",
+        "always eventually (exists k in 0..N-1: t[k])",
+        "forall p in 0..N-1: eventually always (at == p -> t[p])",
+        "forall p in 0..N-1: (always eventually at == p) -> always eventually t[p]",
+    ];
+    let start = dice.pick(&[
+        "any",
+        "true",
+        "[k in 0..N-1: k == 0]",
+        "[k in 0..N-1: k != 0]",
+    ]);
+    let mut steps = String::new();
+    for number in 0..1 + dice.roll(3) {
+        let (guard, effect) = (dice.pick(&guards), dice.pick(&effects));
+        steps += &format!(" s{number} {guard} {effect}\n");
+    }
+    let formula = dice.pick(&formulas);
+    format!(
+        "param N
+var t : bool[N] = {start}
+var at : 0..N-1 = any
+process P(i in 0..N-1) {{
+{steps}}}
+property q under strong-global: {formula}
+"
+    )
+}
+
+/// Rings in which processes wait for their neighbours, under fairness of actions.
+fn waiting(dice: &mut Dice) -> String {
+    let guards = [
+        "",
+        "when i == 0",
+        "when i != 0",
+        "when i > 0 && P[i-1] @ PLACE",
+        "when i == 0 || P[i-1] @ PLACE",
+        "when i == N-1 || P[i+1] @ PLACE",
+        "when P[(i + 1) mod N] @ PLACE",
+        "when forall j in 0..N-1: j == i || !(P[j] @ PLACE)",
+    ];
+    let formulas = [
+        "always eventually P[p] @ PLACE",
+        "always (P[p] @ a -> eventually P[p] @ PLACE)",
+        "always (P[p] @ b -> eventually !(P[p] @ b))",
+        "eventually P[p] @ PLACE",
+        "eventually always P[p] @ PLACE",
+        "always eventually P[p].s0",
+    ];
+    let places = ["a", "b", "c"];
+    let mut steps = String::new();
+    for (number, source) in places.iter().enumerate() {
+        let guard = dice.pick(&guards).replace("PLACE", dice.pick(&places));
+        let target = dice.pick(&places);
+        steps += &format!(" from {source} {{ s{number} {guard} -> {target} }}\n");
+    }
+    let kind = dice.pick(&["weak", "strong", "strong", "strong-global"]);
+    let range = dice.pick(&["0..N-1", "0..N-1", "1..N-1", "0..N-2"]);
+    let formula = dice.pick(&formulas).replace("PLACE", dice.pick(&places));
+    format!(
+        "param N\nprocess P(i in 0..N-1) {{\n init a\n{steps}}}\nproperty q under {kind}: forall p in {range}: {formula}\n"
+    )
+}
+
 /// Checks so many models; at least the given share (in percent) must be proved, and refuted.
 fn never_wrong(
     n_models: u32,
@@ -477,4 +607,91 @@ fn counted_processes() {
 #[test]
 fn indices_of_every_process() {
     never_wrong(6, 2030, (20, 0), index_values);
+}
+
+/// Steps that a formula describes between states of small instances, and steps of these instances.
+fn described_steps(text: &str) -> usize {
+    let loaded = lang::load(source(text), &source::Options::default());
+    let Some(family) = loaded.family() else {
+        return 0;
+    };
+    let Ok(family) = Family::new(&family.template) else {
+        return 0;
+    };
+    let mut n_steps = 0;
+    for value in 1..=3 {
+        let Some((model, _)) = load_instance(text, "q", value) else {
+            continue;
+        };
+        let mut states = model.initial_states().unwrap_or_default();
+        states.truncate(30);
+        let mut next = 0;
+        while next < states.len() && states.len() < 60 {
+            for successor in model.successors(&states[next]).unwrap_or_default() {
+                if !states.contains(&successor.target) {
+                    states.push(successor.target);
+                }
+            }
+            next += 1;
+        }
+        let sample = |state| Sample::new(&family.system, &model, value, state).unwrap();
+        let samples: Vec<Sample> = states.iter().map(sample).collect();
+
+        for (state, before) in states.iter().zip(&samples) {
+            // Where a step fails, formulas need not be exact.
+            let Ok(successors) = model.successors(state) else {
+                continue;
+            };
+            for (target, after) in states.iter().zip(&samples) {
+                let first = family.system.first;
+                let is_step = |transition: &Transition| {
+                    (first..=before.last).any(|actor| {
+                        let vars = [(family.actor, actor)];
+                        before.leads_to(after, &family.system, &transition.relation, &vars)
+                    })
+                };
+                let is_described = family.transitions.iter().any(is_step);
+                let is_real = successors.iter().any(|step| step.target == *target);
+                assert_eq!(is_described, is_real, "N = {value}: {text}");
+                n_steps += usize::from(is_real);
+            }
+        }
+    }
+    n_steps
+}
+
+/// What is possible must really be: a proof under strong global fairness rests on it.
+#[test]
+fn formulas_of_steps_are_exact() {
+    let mut dice = Dice(2033);
+    let mut n_steps = 0;
+    for _ in 0..cases(12) {
+        for text in [
+            populations(&mut dice),
+            wandering(&mut dice),
+            waiting(&mut dice),
+            TURN.model(&mut dice),
+            LOOPS.model(&mut dice),
+            two_families(&mut dice),
+            synchronous(&mut dice),
+        ] {
+            n_steps += described_steps(&text);
+        }
+    }
+    assert!(n_steps > 500, "{n_steps} steps");
+}
+
+#[test]
+fn random_populations() {
+    never_wrong(40, 2030, (5, 15), populations);
+}
+
+#[test]
+fn wandering_tokens() {
+    never_wrong(40, 2031, (2, 15), wandering);
+}
+
+#[test]
+fn waiting_for_neighbours() {
+    never_wrong(40, 2032, (10, 15), waiting);
 }

@@ -28,7 +28,8 @@ fn plan() -> Plan {
     }
 }
 
-fn source(text: &str) -> Source {
+/// A text as a file.
+pub fn source(text: &str) -> Source {
     Source {
         name: "model.fair".to_owned(),
         text: text.to_owned(),
