@@ -15,7 +15,7 @@ use omega::{Closure, Component, MarkSets, NodeId, StoredGraph};
 
 use crate::explore::Stats;
 use crate::product::{
-    Gauge, Grid, GridSpace, Halt, Harvester, MAX_COPIES, Plan, Product, Recurrence, Task,
+    Gauge, Grid, GridSpace, Halt, Harvester, MAX_COPIES, Plan, Product, Recurrence, Task, bytes_from,
 };
 use crate::search::{Outcome, Query, evidence_of};
 use crate::system::System;
@@ -307,8 +307,13 @@ impl StoredGraph for StoredEdges<'_> {
         self.grid.n_states() * self.grid.n_recurrent() as usize
     }
 
-    fn record(&self, node: NodeId) -> &[u8] {
-        self.grid.record(node, &self.chunks)
+    fn record(&self, node: NodeId) -> Option<u32> {
+        self.grid.record(node)
+    }
+
+    #[inline]
+    fn bytes(&self, place: u32) -> &[u8] {
+        bytes_from(place, &self.chunks)
     }
 
     fn keeps_steps(&self) -> bool {

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use omega::{MAX_NODES, MarkSets, NodeId};
+use omega::{MAX_NODES, MarkSets, NodeId, RecordWriter};
 use rustc_hash::FxHashMap;
 
 use crate::system::{Steps, System};
@@ -113,8 +113,8 @@ pub(crate) struct Grid {
     /// For each state, from the lowest bit on: with which automaton states it was reached, with which
     /// of these it was expanded, and one more than the number of its letter.
     facts: Chunked<AtomicU32>,
-    /// For each state and each automaton state that can be on an accepted cycle, one more than the
-    /// place of the edges of that node.
+    /// For each node with an automaton state that can be on an accepted cycle, one more than the place
+    /// of its edges.
     places: Chunked<AtomicU32>,
     n_copies: u32,
     n_recurrent: u32,
@@ -152,7 +152,7 @@ impl Grid {
         Self {
             store: system.new_store(),
             facts: Chunked::new(1),
-            places: Chunked::new(n_recurrent.max(1)),
+            places: Chunked::new(1),
             n_copies: n_copies as u32,
             n_recurrent: n_recurrent as u32,
             letters: Numbering::default(),
@@ -271,7 +271,7 @@ impl Grid {
         }
         self.n_edge_bytes
             .fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        chunks.push(bytes.into());
+        chunks.push([bytes, &[0; RecordWriter::PADDING]].concat().into());
         Some(number << CHUNK_BITS)
     }
 
@@ -285,26 +285,27 @@ impl Grid {
         *self.chunks.lock().expect(NO_PANIC) = chunks;
     }
 
-    /// The bytes from the record of a node on, among all chunks.
+    /// Where the record of a node is.
     #[inline]
-    pub(crate) fn record<'c>(&self, node: NodeId, chunks: &'c [Box<[u8]>]) -> &'c [u8] {
-        let (state, rank) = self.pair(node);
-        let place = self.places.row(state)[rank as usize].load(Ordering::Relaxed);
-        match place.checked_sub(1) {
-            None => &[],
-            Some(place) => {
-                let chunk = &chunks[(place >> CHUNK_BITS) as usize];
-                &chunk[(place & ((1 << CHUNK_BITS) - 1)) as usize..]
-            }
-        }
+    pub(crate) fn record(&self, node: NodeId) -> Option<u32> {
+        let place = self.places.row(node.0)[0].load(Ordering::Relaxed);
+        place.checked_sub(1)
     }
 
     /// The bytes in use.
     pub(crate) fn memory(&self) -> u64 {
         let n_states = self.store.len();
-        let per_state = self.facts.memory(n_states) + self.places.memory(n_states);
+        let n_nodes = n_states * self.n_recurrent as usize;
+        let per_state = self.facts.memory(n_states) + self.places.memory(n_nodes);
         self.store.memory() + per_state + self.n_edge_bytes.load(Ordering::Relaxed)
     }
+}
+
+/// The bytes from a place on, among all chunks.
+#[inline]
+pub(crate) fn bytes_from(place: u32, chunks: &[Box<[u8]>]) -> &[u8] {
+    let chunk = &chunks[(place >> CHUNK_BITS) as usize];
+    &chunk[(place & ((1 << CHUNK_BITS) - 1)) as usize..]
 }
 
 /// Records of one thread that wait to be kept.
@@ -312,13 +313,13 @@ impl Grid {
 pub(super) struct Pending {
     pub(super) bytes: Vec<u8>,
     /// The nodes, each with the place of its record among the bytes.
-    places: Vec<(StateIndex, u32, u32)>,
+    places: Vec<(NodeId, u32)>,
 }
 
 impl Pending {
     /// The record of this node begins here.
-    pub(super) fn note(&mut self, state: StateIndex, rank: u32) {
-        self.places.push((state, rank, self.bytes.len() as u32));
+    pub(super) fn note(&mut self, node: NodeId) {
+        self.places.push((node, self.bytes.len() as u32));
     }
 
     /// Is there enough to be kept?
@@ -335,9 +336,9 @@ impl Pending {
             return false;
         };
         // Records begin before the chunk counts as full, so their places have few bits.
-        debug_assert!(self.places.iter().all(|(_, _, at)| *at < 1 << CHUNK_BITS));
-        for (state, rank, at) in self.places.drain(..) {
-            let entry = &grid.places.row(state)[rank as usize];
+        debug_assert!(self.places.iter().all(|(_, at)| *at < 1 << CHUNK_BITS));
+        for (node, at) in self.places.drain(..) {
+            let entry = &grid.places.row(node.0)[0];
             entry.store(start + at + 1, Ordering::Relaxed);
         }
         self.bytes.clear();

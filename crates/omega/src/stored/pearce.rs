@@ -10,9 +10,9 @@
 //!   whatever has the number of a component counts as outside. So numbers of components are never used
 //!   twice.
 //!
-//! Cost: linear in nodes and edges; four bytes per node, and twenty per node on the path.
+//! Cost: linear in nodes and edges; four bytes per node, and twelve more per node on the path.
 
-use super::records::{self, Cursor};
+use super::records::{self, Edges};
 use super::{Allowed, StoredGraph};
 use crate::{MAX_NODES, NodeId};
 
@@ -24,14 +24,46 @@ const TRIVIAL: u32 = u32::MAX;
 /// The graph is asked whether the search may go on every time this many nodes have been entered.
 const LIMIT_INTERVAL: u64 = 4096;
 
-/// A node on the depth-first path.
+/// A flag beside a number of 31 bits.
+const FLAG: u32 = 1 << 31;
+
+/// A node on the depth-first path, that has edges.
+#[derive(Clone, Copy)]
 struct Frame {
-    /// The node, and its next edge.
-    cursor: Cursor,
-    /// Is no node known that is older and in the same component?
-    is_root: bool,
-    /// Does it lead to itself?
-    has_loop: bool,
+    /// The node, and whether no node is known that is older and in the same component.
+    node: u32,
+    /// Where its record is.
+    place: u32,
+    /// The number of its next edge, and whether it leads to itself.
+    next: u32,
+}
+
+impl Frame {
+    fn new(node: NodeId, place: u32) -> Self {
+        Self {
+            node: node.0 | FLAG,
+            place,
+            next: 0,
+        }
+    }
+
+    #[inline]
+    fn node(self) -> NodeId {
+        NodeId(self.node & !FLAG)
+    }
+
+    fn is_root(self) -> bool {
+        self.node & FLAG != 0
+    }
+
+    fn has_loop(self) -> bool {
+        self.next & FLAG != 0
+    }
+
+    /// It has turned out that an older node is in the same component.
+    fn has_older(&mut self) {
+        self.node &= !FLAG;
+    }
 }
 
 /// What is known about components.
@@ -96,12 +128,13 @@ impl Components {
             self.enter(graph, start, allowed)?;
         }
         while let Some(mut frame) = self.frames.pop() {
-            match self.follow(graph, &mut frame, allowed) {
+            let target = self.follow(graph, &mut frame, allowed);
+            match target {
                 Some(target) => {
                     self.frames.push(frame);
                     self.enter(graph, target, allowed)?;
                 }
-                None => self.leave(graph, &frame)?,
+                None => self.leave(graph, frame)?,
             }
         }
         Ok(())
@@ -115,26 +148,35 @@ impl Components {
         frame: &mut Frame,
         allowed: Option<&Allowed>,
     ) -> Option<NodeId> {
-        let node = frame.cursor.node;
-        let record = graph.record(node);
-        let mut own = self.number[node.index()];
-        while let Some((target, marks)) = frame.cursor.next(record) {
+        let node = frame.node();
+        let edges = edges_of(graph, node, frame.place);
+        let before = self.number[node.index()];
+        let mut own = before;
+        let mut unseen = None;
+        let (mut next, mut flag) = (frame.next & !FLAG, frame.next & FLAG);
+        while next < edges.len {
+            let (target, marks) = edges.get(next);
+            next += 1;
             if allowed.is_some_and(|allowed| !allowed.edge[marks as usize]) {
                 continue;
             }
             let number = self.number[target.index()];
             if number == UNSEEN {
-                self.number[node.index()] = own;
-                return Some(target);
+                unseen = Some(target);
+                break;
             }
-            frame.has_loop |= target == node;
-            if number < own {
-                own = number;
-                frame.is_root = false;
+            if target == node {
+                flag = FLAG;
             }
+            own = own.min(number);
         }
-        self.number[node.index()] = own;
-        None
+
+        frame.next = next | flag;
+        if own != before {
+            self.number[node.index()] = own;
+            frame.has_older();
+        }
+        unseen
     }
 
     /// Puts a node at the end of the path, unless it leads nowhere.
@@ -149,42 +191,36 @@ impl Components {
             graph.check_limits(self.memory_bytes())?;
         }
 
-        let header = records::open(graph.record(node), node, graph.keeps_steps());
-        let is_allowed = |header: &records::Header| {
-            allowed.is_none_or(|allowed| allowed.source[header.source_marks as usize])
+        let is_allowed = |place: &u32| {
+            let source_marks = || edges_of(graph, node, *place).source_marks;
+            allowed.is_none_or(|allowed| allowed.source[source_marks() as usize])
         };
-        let Some(header) = header.filter(is_allowed) else {
+        let Some(place) = graph.record(node).filter(is_allowed) else {
             self.number[node.index()] = TRIVIAL;
             return Ok(());
         };
         self.number[node.index()] = self.next_place;
         self.next_place += 1;
-        self.frames.push(Frame {
-            cursor: header.cursor,
-            is_root: true,
-            has_loop: false,
-        });
+        self.frames.push(Frame::new(node, place));
         Ok(())
     }
 
     /// A node has been taken off the path.
-    fn leave<G: StoredGraph>(&mut self, graph: &G, frame: &Frame) -> Result<(), G::Stop> {
-        let node = frame.cursor.node;
-        let own = self.number[node.index()];
-        if frame.is_root {
-            self.complete(graph, node, frame.has_loop)?;
+    fn leave<G: StoredGraph>(&mut self, graph: &G, frame: Frame) -> Result<(), G::Stop> {
+        let node = frame.node();
+        if frame.is_root() {
+            self.complete(graph, node, frame.has_loop())?;
         } else {
             self.waiting.push(node);
         }
 
         // What can be reached from a node can be reached from the one before it.
         let number = self.number[node.index()];
-        debug_assert!(frame.is_root || number == own);
         if let Some(before) = self.frames.last_mut() {
-            let place = &mut self.number[before.cursor.node.index()];
+            let place = &mut self.number[before.node().index()];
             if number < *place {
                 *place = number;
-                before.is_root = false;
+                before.has_older();
             }
         }
         Ok(())
@@ -222,4 +258,10 @@ impl Components {
         }
         Ok(())
     }
+}
+
+/// The edges of a node, whose record is at this place.
+#[inline]
+fn edges_of<G: StoredGraph>(graph: &G, node: NodeId, place: u32) -> Edges<'_> {
+    records::open(graph.bytes(place), node, graph.keeps_steps())
 }
