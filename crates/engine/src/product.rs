@@ -48,7 +48,7 @@ use crate::waiting::{Waiting, waiting_timers};
 use crate::weak::WeakMarks;
 use store::{StateIndex, StateStore};
 
-pub(crate) use self::grid::{Grid, GridSpace, MAX_COPIES, bytes_from};
+pub(crate) use self::grid::{Grid, GridSpace, MAX_COPIES};
 pub(crate) use self::harvest::{Harvester, Recurrence, Task};
 pub(crate) use self::parallel_space::{ParallelSpace, SharedSpace};
 pub(crate) use self::passing::Passing;

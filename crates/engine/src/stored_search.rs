@@ -8,24 +8,24 @@
 //!
 //! What this cannot hold is left to the other searches: see [`is_possible`].
 
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use base::{Budget, NoProgress, Progress, StopReason};
 use omega::{Closure, Component, MarkSets, NodeId, StoredGraph};
 
 use crate::explore::Stats;
 use crate::product::{
-    Gauge, Grid, GridSpace, Halt, Harvester, MAX_COPIES, Plan, Product, Recurrence, Task, bytes_from,
+    Gauge, Grid, GridSpace, Halt, Harvester, MAX_COPIES, Plan, Product, Recurrence, Task,
 };
 use crate::search::{Outcome, Query, evidence_of};
 use crate::system::System;
-use store::StateIndex;
+use store::{Bytes, StateIndex};
 
 /// When there are so many times as many states as nodes were searched depth first, what is there is
 /// searched for the first time,
 const FIRST_STAGE: usize = 32;
 /// and when there are so many times as many, again.
-const STAGE_FACTOR: usize = 4;
+const STAGE_FACTOR: usize = 8;
 /// For each so many nodes the search that goes on depth first may visit one.
 const MEANWHILE: u64 = 32;
 
@@ -226,7 +226,7 @@ impl StoredSearch<'_, '_> {
         let n_words = omega::Graph::n_mark_words(product);
         let edges = StoredEdges {
             grid: self.grid,
-            chunks: self.grid.take_chunks(),
+            records: self.grid.take_records(),
             source_sets: self.grid.source_sets(n_words),
             edge_sets: self.grid.edge_sets(n_words),
             keeps_steps: self.closure == Closure::OnSystem,
@@ -234,7 +234,7 @@ impl StoredSearch<'_, '_> {
             memory: self.grid.memory(),
         };
         let found = omega::find_fair_cycle_stored(&edges, &product.acceptance, self.closure);
-        self.grid.put_chunks(edges.chunks);
+        self.grid.put_records(edges.records);
         found
     }
 
@@ -292,7 +292,7 @@ fn task(first: u32, end: u32, next: StateIndex, list: Option<&[StateIndex]>) -> 
 /// The edges of a product, and what limits a search in them.
 struct StoredEdges<'a> {
     grid: &'a Grid,
-    chunks: Vec<Box<[u8]>>,
+    records: Bytes,
     source_sets: MarkSets,
     edge_sets: MarkSets,
     keeps_steps: bool,
@@ -313,7 +313,17 @@ impl StoredGraph for StoredEdges<'_> {
 
     #[inline]
     fn bytes(&self, place: u32) -> &[u8] {
-        bytes_from(place, &self.chunks)
+        self.records.from(place)
+    }
+
+    #[inline]
+    fn number(&self, node: NodeId) -> u32 {
+        self.grid.number(node).load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn set_number(&self, node: NodeId, number: u32) {
+        self.grid.number(node).store(number, Ordering::Relaxed);
     }
 
     fn keeps_steps(&self) -> bool {

@@ -2,15 +2,16 @@
 //!
 //! Algorithm: D. J. Pearce, "A space-efficient algorithm for finding strongly connected components",
 //! Inf. Process. Lett. 116 (2016), doi:10.1016/j.ipl.2015.08.010, the version with a stack of its own.
-//! One number per node serves for its place on the path and, later, for its component.
+//! One number per node serves for its place on the path and, later, for its component; the graph keeps it.
 //!
 //! Deviations:
-//! * Components of a single node without a loop are of no interest and share a number.
+//! * Components of a single node without a loop are of no interest and share a number. Many are known
+//!   before the search begins ([`close_if_trivial`]).
 //! * A part of the graph can be searched again, without some marks: its nodes are made unseen, and
 //!   whatever has the number of a component counts as outside. So numbers of components are never used
 //!   twice.
 //!
-//! Cost: linear in nodes and edges; four bytes per node, and twelve more per node on the path.
+//! Cost: linear in nodes and edges; a number per node, and twelve bytes per node on the path.
 
 use super::records::{self, Edges};
 use super::{Allowed, StoredGraph};
@@ -71,7 +72,6 @@ impl Frame {
 /// Invariant: numbers from 1 to `next_place` − 1 are places of nodes whose components are not
 /// complete; numbers above `next_component` are those of components.
 pub(super) struct Components {
-    number: Vec<u32>,
     next_place: u32,
     next_component: u32,
     frames: Vec<Frame>,
@@ -82,9 +82,9 @@ pub(super) struct Components {
 
 impl Components {
     /// Nothing is known.
-    pub fn new(n_nodes: usize) -> Self {
+    pub fn new<G: StoredGraph>(graph: &G) -> Self {
+        (0..graph.n_nodes()).for_each(|node| reopen(graph, NodeId::new(node)));
         Self {
-            number: vec![UNSEEN; n_nodes],
             next_place: 1,
             next_component: TRIVIAL - 1,
             frames: Vec::new(),
@@ -93,46 +93,33 @@ impl Components {
         }
     }
 
-    /// The number of the component of a node; nothing if it is trivial.
-    #[inline]
-    pub fn of(&self, node: NodeId) -> Option<u32> {
-        let number = self.number[node.index()];
-        (number != TRIVIAL).then_some(number)
-    }
-
     /// The number of the component that is found next; those that follow have smaller ones.
     pub fn next(&self) -> u32 {
         self.next_component
     }
 
-    /// Makes a node searchable again.
-    pub fn reopen(&mut self, node: NodeId) {
-        self.number[node.index()] = UNSEEN;
-    }
-
     /// The bytes in use.
     pub fn memory_bytes(&self) -> usize {
-        (self.number.capacity() + self.waiting.capacity()) * size_of::<u32>()
-            + self.frames.capacity() * size_of::<Frame>()
+        self.waiting.capacity() * size_of::<u32>() + self.frames.capacity() * size_of::<Frame>()
     }
 
     /// Finds the components of all nodes that can be reached from this one by edges that are allowed
-    /// through nodes that are not in a component yet.
+    /// through unseen nodes, for which [`close_if_trivial`] has been called before.
     pub fn search_from<G: StoredGraph>(
         &mut self,
         graph: &G,
         start: NodeId,
         allowed: Option<&Allowed>,
     ) -> Result<(), G::Stop> {
-        if self.number[start.index()] == UNSEEN {
-            self.enter(graph, start, allowed)?;
+        if graph.number(start) == UNSEEN {
+            self.enter(graph, start)?;
         }
         while let Some(mut frame) = self.frames.pop() {
             let target = self.follow(graph, &mut frame, allowed);
             match target {
                 Some(target) => {
                     self.frames.push(frame);
-                    self.enter(graph, target, allowed)?;
+                    self.enter(graph, target)?;
                 }
                 None => self.leave(graph, frame)?,
             }
@@ -150,7 +137,7 @@ impl Components {
     ) -> Option<NodeId> {
         let node = frame.node();
         let edges = edges_of(graph, node, frame.place);
-        let before = self.number[node.index()];
+        let before = graph.number(node);
         let mut own = before;
         let mut unseen = None;
         let (mut next, mut flag) = (frame.next & !FLAG, frame.next & FLAG);
@@ -160,7 +147,7 @@ impl Components {
             if allowed.is_some_and(|allowed| !allowed.edge[marks as usize]) {
                 continue;
             }
-            let number = self.number[target.index()];
+            let number = graph.number(target);
             if number == UNSEEN {
                 unseen = Some(target);
                 break;
@@ -173,33 +160,21 @@ impl Components {
 
         frame.next = next | flag;
         if own != before {
-            self.number[node.index()] = own;
+            graph.set_number(node, own);
             frame.has_older();
         }
         unseen
     }
 
-    /// Puts a node at the end of the path, unless it leads nowhere.
-    fn enter<G: StoredGraph>(
-        &mut self,
-        graph: &G,
-        node: NodeId,
-        allowed: Option<&Allowed>,
-    ) -> Result<(), G::Stop> {
+    /// Puts a node at the end of the path.
+    fn enter<G: StoredGraph>(&mut self, graph: &G, node: NodeId) -> Result<(), G::Stop> {
         self.n_entered += 1;
         if self.n_entered.is_multiple_of(LIMIT_INTERVAL) {
             graph.check_limits(self.memory_bytes())?;
         }
 
-        let is_allowed = |place: &u32| {
-            let source_marks = || edges_of(graph, node, *place).source_marks;
-            allowed.is_none_or(|allowed| allowed.source[source_marks() as usize])
-        };
-        let Some(place) = graph.record(node).filter(is_allowed) else {
-            self.number[node.index()] = TRIVIAL;
-            return Ok(());
-        };
-        self.number[node.index()] = self.next_place;
+        let place = graph.record(node).expect("others were closed");
+        graph.set_number(node, self.next_place);
         self.next_place += 1;
         self.frames.push(Frame::new(node, place));
         Ok(())
@@ -215,13 +190,12 @@ impl Components {
         }
 
         // What can be reached from a node can be reached from the one before it.
-        let number = self.number[node.index()];
-        if let Some(before) = self.frames.last_mut() {
-            let place = &mut self.number[before.node().index()];
-            if number < *place {
-                *place = number;
-                before.has_older();
-            }
+        let number = graph.number(node);
+        if let Some(before) = self.frames.last_mut()
+            && number < graph.number(before.node())
+        {
+            graph.set_number(before.node(), number);
+            before.has_older();
         }
         Ok(())
     }
@@ -233,15 +207,12 @@ impl Components {
         root: NodeId,
         has_loop: bool,
     ) -> Result<(), G::Stop> {
-        let own = self.number[root.index()];
-        let is_member = |number: &[u32], node: &NodeId| number[node.index()] >= own;
-        let has_others = self
-            .waiting
-            .last()
-            .is_some_and(|node| is_member(&self.number, node));
+        let own = graph.number(root);
+        let is_member = |node: &NodeId| graph.number(*node) >= own;
+        let has_others = self.waiting.last().is_some_and(is_member);
         self.next_place -= 1;
         if !has_others && !has_loop {
-            self.number[root.index()] = TRIVIAL;
+            graph.set_number(root, TRIVIAL);
             return Ok(());
         }
 
@@ -251,12 +222,44 @@ impl Components {
             return Err(graph.out_of_numbers());
         }
         self.next_component -= 1;
-        self.number[root.index()] = component;
-        while let Some(node) = self.waiting.pop_if(|node| is_member(&self.number, node)) {
-            self.number[node.index()] = component;
+        graph.set_number(root, component);
+        while let Some(node) = self.waiting.pop_if(|node| is_member(node)) {
+            graph.set_number(node, component);
             self.next_place -= 1;
         }
         Ok(())
+    }
+}
+
+/// The number of the component of a node; nothing if it is trivial.
+#[inline]
+pub(super) fn component_of<G: StoredGraph>(graph: &G, node: NodeId) -> Option<u32> {
+    let number = graph.number(node);
+    (number != TRIVIAL).then_some(number)
+}
+
+/// Makes a node searchable again.
+pub(super) fn reopen<G: StoredGraph>(graph: &G, node: NodeId) {
+    graph.set_number(node, UNSEEN);
+}
+
+/// Closes an unseen node if it has no edge that is allowed to an unseen one: then it lies on no cycle.
+///
+/// Most edges lead to larger numbers. So where this is done with the largest first, much of what lies on no
+/// cycle is known after a single pass over the records in their order, which the search would read at
+/// random places.
+pub(super) fn close_if_trivial<G: StoredGraph>(graph: &G, node: NodeId, allowed: Option<&Allowed>) {
+    let may_lie_on_cycle = graph.record(node).is_some_and(|place| {
+        let edges = edges_of(graph, node, place);
+        let is_followed = |(target, marks): (NodeId, u32)| {
+            allowed.is_none_or(|allowed| allowed.edge[marks as usize])
+                && graph.number(target) == UNSEEN
+        };
+        allowed.is_none_or(|allowed| allowed.source[edges.source_marks as usize])
+            && edges.iter().any(is_followed)
+    });
+    if !may_lie_on_cycle {
+        graph.set_number(node, TRIVIAL);
     }
 }
 

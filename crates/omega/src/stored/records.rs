@@ -115,7 +115,8 @@ impl RecordWriter {
         let fits = |bits: &u32| u64::from(marks) >> bits == 0;
         let code = MARK_BITS.iter().position(fits).expect("marks have 32 bits");
         let mark_bits = MARK_BITS[code];
-        let n_bits = u64::BITS - (u64::from(zigzags) << mark_bits | u64::from(marks)).leading_zeros();
+        let n_bits =
+            u64::BITS - (u64::from(zigzags) << mark_bits | u64::from(marks)).leading_zeros();
         let n_bytes = n_bits.div_ceil(8).max(1) as usize;
 
         put((self.edges.len() as u64) << 3 | (n_bytes as u64 - 1), out);
@@ -228,7 +229,9 @@ mod tests {
 
         let found = open(&bytes, NodeId(source), keeps_steps);
         assert_eq!(found.source_marks, 701);
-        let wanted = edges.iter().map(|(target, _, marks)| (NodeId(*target), *marks));
+        let wanted = edges
+            .iter()
+            .map(|(target, _, marks)| (NodeId(*target), *marks));
         assert!(found.iter().eq(wanted));
         if keeps_steps {
             let mut found = Vec::new();
@@ -249,9 +252,17 @@ mod tests {
                 0,
                 &[(last, 0, 0), (last, 0, 1_000_000), (0, 9, 131)],
             );
-            check(keeps_steps, last, &[(0, 299, u32::MAX), (last, 128, 2), (1, 0, 1)]);
+            check(
+                keeps_steps,
+                last,
+                &[(0, 299, u32::MAX), (last, 128, 2), (1, 0, 1)],
+            );
             for bits in 0..32 {
-                check(keeps_steps, 1 << 30, &[(1 << 30 ^ 1 << (bits % 31), 0, (1 << bits) - 1)]);
+                check(
+                    keeps_steps,
+                    1 << 30,
+                    &[(1 << 30 ^ 1 << (bits % 31), 0, (1 << bits) - 1)],
+                );
             }
         }
     }
