@@ -8,7 +8,7 @@
 //!
 //! What this cannot hold is left to the other searches: see [`is_possible`].
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use base::{Budget, NoProgress, Progress, StopReason};
 use omega::{Closure, Component, MarkSets, NodeId, StoredGraph};
@@ -25,7 +25,7 @@ use store::{Bytes, StateIndex};
 /// searched for the first time,
 const FIRST_STAGE: usize = 32;
 /// and when there are so many times as many, again.
-const STAGE_FACTOR: usize = 8;
+const STAGE_FACTOR: usize = 4;
 /// For each so many nodes the search that goes on depth first may visit one.
 const MEANWHILE: u64 = 32;
 
@@ -314,16 +314,6 @@ impl StoredGraph for StoredEdges<'_> {
     #[inline]
     fn bytes(&self, place: u32) -> &[u8] {
         self.records.from(place)
-    }
-
-    #[inline]
-    fn number(&self, node: NodeId) -> u32 {
-        self.grid.number(node).load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn set_number(&self, node: NodeId, number: u32) {
-        self.grid.number(node).store(number, Ordering::Relaxed);
     }
 
     fn keeps_steps(&self) -> bool {

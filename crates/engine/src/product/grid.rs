@@ -113,9 +113,9 @@ pub(crate) struct Grid {
     /// For each state, from the lowest bit on: with which automaton states it was reached, with which
     /// of these it was expanded, and one more than the number of its letter.
     facts: Chunked<AtomicU32>,
-    /// For each node with an automaton state that can be on an accepted cycle: one more than the place of
-    /// its record, and a number for searches.
-    slots: Chunked<AtomicU32>,
+    /// For each node with an automaton state that can be on an accepted cycle, one more than the place of
+    /// its record.
+    places: Chunked<AtomicU32>,
     n_copies: u32,
     n_recurrent: u32,
     letters: Numbering,
@@ -152,7 +152,7 @@ impl Grid {
         Self {
             store: system.new_store(),
             facts: Chunked::new(1),
-            slots: Chunked::new(2),
+            places: Chunked::new(1),
             n_copies: n_copies as u32,
             n_recurrent: n_recurrent as u32,
             letters: Numbering::default(),
@@ -282,21 +282,15 @@ impl Grid {
     /// Where the record of a node is.
     #[inline]
     pub(crate) fn record(&self, node: NodeId) -> Option<u32> {
-        let place = self.slots.row(node.0)[0].load(Ordering::Relaxed);
+        let place = self.places.row(node.0)[0].load(Ordering::Relaxed);
         place.checked_sub(1)
-    }
-
-    /// The number that a search keeps for a node.
-    #[inline]
-    pub(crate) fn number(&self, node: NodeId) -> &AtomicU32 {
-        &self.slots.row(node.0)[1]
     }
 
     /// The bytes in use.
     pub(crate) fn memory(&self) -> u64 {
         let n_states = self.store.len();
         let n_nodes = n_states * self.n_recurrent as usize;
-        let per_state = self.facts.memory(n_states) + self.slots.memory(n_nodes);
+        let per_state = self.facts.memory(n_states) + self.places.memory(n_nodes);
         self.store.memory() + per_state + self.n_edge_bytes.load(Ordering::Relaxed)
     }
 }
@@ -329,7 +323,7 @@ impl Pending {
             return false;
         };
         for (node, at) in self.places.drain(..) {
-            let entry = &grid.slots.row(node.0)[0];
+            let entry = &grid.places.row(node.0)[0];
             entry.store(start + at + 1, Ordering::Relaxed);
         }
         self.bytes.clear();

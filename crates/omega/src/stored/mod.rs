@@ -78,13 +78,6 @@ pub trait StoredGraph {
     /// bytes behind it.
     fn bytes(&self, place: u32) -> &[u8];
 
-    /// The number that the search keeps for a node, best beside the place of its record: whatever a search
-    /// has set it to last.
-    fn number(&self, node: NodeId) -> u32;
-
-    /// Sets it.
-    fn set_number(&self, node: NodeId, number: u32);
-
     /// Were the records written with steps?
     fn keeps_steps(&self) -> bool;
 
@@ -124,7 +117,7 @@ pub fn find_fair_cycle_stored<G: StoredGraph>(
     closure: Closure,
 ) -> Result<Option<Component>, G::Stop> {
     let mut search = StoredSearch {
-        components: Components::new(graph),
+        components: Components::new(graph.n_nodes()),
         graph,
         acceptance,
         closure,
@@ -137,7 +130,9 @@ pub fn find_fair_cycle_stored<G: StoredGraph>(
             break;
         };
         let nodes = &removal.component.nodes;
-        nodes.iter().for_each(|node| pearce::reopen(graph, *node));
+        nodes
+            .iter()
+            .for_each(|node| search.components.reopen(*node));
         let allowed = Some(removal.allowed.as_slice());
         found = search.decompose(nodes.iter().copied(), allowed, &removal.formula, &mut open)?;
     }
@@ -167,7 +162,8 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         });
         let first = self.components.next();
         for node in nodes.clone().rev() {
-            pearce::close_if_trivial(self.graph, node, allowed.as_ref());
+            self.components
+                .close_if_trivial(self.graph, node, allowed.as_ref());
         }
         // Most edges lead to larger numbers. With these first, paths are short, and what is read next
         // lies beside what was read before.
@@ -210,7 +206,7 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         let mut few = vec![0_u64; n_parts];
 
         for node in nodes {
-            let Some(component) = pearce::component_of(graph, node) else {
+            let Some(component) = self.components.of(node) else {
                 continue;
             };
             let place = graph.record(node).expect("it has an edge");
@@ -221,10 +217,11 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
             let mut seen = 0;
             for (target, set) in edges.iter() {
                 let is_allowed = allowed.is_none_or(|allowed| allowed.edge[set as usize]);
-                if is_allowed && pearce::component_of(graph, target) == Some(component) {
-                    match 1_u64.checked_shl(set) {
-                        Some(bit) => seen |= bit,
-                        None => drop(bits::union_into(own, edge_sets.get(set))),
+                if is_allowed && self.components.of(target) == Some(component) {
+                    if set < u64::BITS {
+                        seen |= 1_u64 << set;
+                    } else {
+                        bits::union_into(own, edge_sets.get(set));
                     }
                 }
             }
@@ -274,7 +271,7 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         }
 
         for node in nodes {
-            let part = pearce::component_of(self.graph, node).map(|id| (first - id) as usize);
+            let part = self.components.of(node).map(|id| (first - id) as usize);
             if let Some(place) = part.and_then(|part| place[part]) {
                 parts[place].0.nodes.push(node);
             }
@@ -289,7 +286,7 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         let own = part
             .nodes
             .first()
-            .and_then(|node| pearce::component_of(graph, *node));
+            .and_then(|node| self.components.of(*node));
         let (mut taken, mut steps) = (Vec::new(), Vec::new());
         let mut nodes = part.nodes.iter().copied().peekable();
         while let Some(node) = nodes.next() {
@@ -299,7 +296,7 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
             let edges = records::open(record, node, true);
             for (step, (target, set)) in steps.iter().zip(edges.iter()) {
                 let is_allowed = allowed.is_none_or(|allowed| allowed.edge[set as usize]);
-                taken[*step as usize] |= is_allowed && pearce::component_of(graph, target) == own;
+                taken[*step as usize] |= is_allowed && self.components.of(target) == own;
             }
             let is_last = nodes
                 .peek()

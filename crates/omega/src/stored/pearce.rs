@@ -2,16 +2,16 @@
 //!
 //! Algorithm: D. J. Pearce, "A space-efficient algorithm for finding strongly connected components",
 //! Inf. Process. Lett. 116 (2016), doi:10.1016/j.ipl.2015.08.010, the version with a stack of its own.
-//! One number per node serves for its place on the path and, later, for its component; the graph keeps it.
+//! One number per node serves for its place on the path and, later, for its component.
 //!
 //! Deviations:
 //! * Components of a single node without a loop are of no interest and share a number. Many are known
-//!   before the search begins ([`close_if_trivial`]).
+//!   before the search begins ([`Components::close_if_trivial`]).
 //! * A part of the graph can be searched again, without some marks: its nodes are made unseen, and
 //!   whatever has the number of a component counts as outside. So numbers of components are never used
 //!   twice.
 //!
-//! Cost: linear in nodes and edges; a number per node, and twelve bytes per node on the path.
+//! Cost: linear in nodes and edges; four bytes per node, and twelve more per node on the path.
 
 use super::records::{self, Edges};
 use super::{Allowed, StoredGraph};
@@ -72,6 +72,7 @@ impl Frame {
 /// Invariant: numbers from 1 to `next_place` − 1 are places of nodes whose components are not
 /// complete; numbers above `next_component` are those of components.
 pub(super) struct Components {
+    number: Vec<u32>,
     next_place: u32,
     next_component: u32,
     frames: Vec<Frame>,
@@ -82,14 +83,51 @@ pub(super) struct Components {
 
 impl Components {
     /// Nothing is known.
-    pub fn new<G: StoredGraph>(graph: &G) -> Self {
-        (0..graph.n_nodes()).for_each(|node| reopen(graph, NodeId::new(node)));
+    pub fn new(n_nodes: usize) -> Self {
         Self {
+            number: vec![UNSEEN; n_nodes],
             next_place: 1,
             next_component: TRIVIAL - 1,
             frames: Vec::new(),
             waiting: Vec::new(),
             n_entered: 0,
+        }
+    }
+
+    /// The number of the component of a node; nothing if it is trivial.
+    #[inline]
+    pub fn of(&self, node: NodeId) -> Option<u32> {
+        let number = self.number[node.index()];
+        (number != TRIVIAL).then_some(number)
+    }
+
+    /// Makes a node searchable again.
+    pub fn reopen(&mut self, node: NodeId) {
+        self.number[node.index()] = UNSEEN;
+    }
+
+    /// Closes an unseen node if it has no edge that is allowed to an unseen one: then it lies on no cycle.
+    ///
+    /// Most edges lead to larger numbers. So where this is done with the largest first, much of what lies
+    /// on no cycle is known after a single pass over the records in their order, which the search would
+    /// read at random places.
+    pub fn close_if_trivial<G: StoredGraph>(
+        &mut self,
+        graph: &G,
+        node: NodeId,
+        allowed: Option<&Allowed>,
+    ) {
+        let may_lie_on_cycle = graph.record(node).is_some_and(|place| {
+            let edges = edges_of(graph, node, place);
+            let is_followed = |(target, marks): (NodeId, u32)| {
+                allowed.is_none_or(|allowed| allowed.edge[marks as usize])
+                    && self.number[target.index()] == UNSEEN
+            };
+            allowed.is_none_or(|allowed| allowed.source[edges.source_marks as usize])
+                && edges.iter().any(is_followed)
+        });
+        if !may_lie_on_cycle {
+            self.number[node.index()] = TRIVIAL;
         }
     }
 
@@ -100,18 +138,19 @@ impl Components {
 
     /// The bytes in use.
     pub fn memory_bytes(&self) -> usize {
-        self.waiting.capacity() * size_of::<u32>() + self.frames.capacity() * size_of::<Frame>()
+        (self.number.capacity() + self.waiting.capacity()) * size_of::<u32>()
+            + self.frames.capacity() * size_of::<Frame>()
     }
 
     /// Finds the components of all nodes that can be reached from this one by edges that are allowed
-    /// through unseen nodes, for which [`close_if_trivial`] has been called before.
+    /// through unseen nodes, for which [`Self::close_if_trivial`] has been called before.
     pub fn search_from<G: StoredGraph>(
         &mut self,
         graph: &G,
         start: NodeId,
         allowed: Option<&Allowed>,
     ) -> Result<(), G::Stop> {
-        if graph.number(start) == UNSEEN {
+        if self.number[start.index()] == UNSEEN {
             self.enter(graph, start)?;
         }
         while let Some(mut frame) = self.frames.pop() {
@@ -137,7 +176,7 @@ impl Components {
     ) -> Option<NodeId> {
         let node = frame.node();
         let edges = edges_of(graph, node, frame.place);
-        let before = graph.number(node);
+        let before = self.number[node.index()];
         let mut own = before;
         let mut unseen = None;
         let (mut next, mut flag) = (frame.next & !FLAG, frame.next & FLAG);
@@ -147,7 +186,7 @@ impl Components {
             if allowed.is_some_and(|allowed| !allowed.edge[marks as usize]) {
                 continue;
             }
-            let number = graph.number(target);
+            let number = self.number[target.index()];
             if number == UNSEEN {
                 unseen = Some(target);
                 break;
@@ -160,7 +199,7 @@ impl Components {
 
         frame.next = next | flag;
         if own != before {
-            graph.set_number(node, own);
+            self.number[node.index()] = own;
             frame.has_older();
         }
         unseen
@@ -174,7 +213,7 @@ impl Components {
         }
 
         let place = graph.record(node).expect("others were closed");
-        graph.set_number(node, self.next_place);
+        self.number[node.index()] = self.next_place;
         self.next_place += 1;
         self.frames.push(Frame::new(node, place));
         Ok(())
@@ -190,11 +229,11 @@ impl Components {
         }
 
         // What can be reached from a node can be reached from the one before it.
-        let number = graph.number(node);
+        let number = self.number[node.index()];
         if let Some(before) = self.frames.last_mut()
-            && number < graph.number(before.node())
+            && number < self.number[before.node().index()]
         {
-            graph.set_number(before.node(), number);
+            self.number[before.node().index()] = number;
             before.has_older();
         }
         Ok(())
@@ -207,12 +246,13 @@ impl Components {
         root: NodeId,
         has_loop: bool,
     ) -> Result<(), G::Stop> {
-        let own = graph.number(root);
-        let is_member = |node: &NodeId| graph.number(*node) >= own;
-        let has_others = self.waiting.last().is_some_and(is_member);
+        let own = self.number[root.index()];
+        let is_member = |number: &[u32], node: &NodeId| number[node.index()] >= own;
+        let waiting = self.waiting.last();
+        let has_others = waiting.is_some_and(|node| is_member(&self.number, node));
         self.next_place -= 1;
         if !has_others && !has_loop {
-            graph.set_number(root, TRIVIAL);
+            self.number[root.index()] = TRIVIAL;
             return Ok(());
         }
 
@@ -222,44 +262,12 @@ impl Components {
             return Err(graph.out_of_numbers());
         }
         self.next_component -= 1;
-        graph.set_number(root, component);
-        while let Some(node) = self.waiting.pop_if(|node| is_member(node)) {
-            graph.set_number(node, component);
+        self.number[root.index()] = component;
+        while let Some(node) = self.waiting.pop_if(|node| is_member(&self.number, node)) {
+            self.number[node.index()] = component;
             self.next_place -= 1;
         }
         Ok(())
-    }
-}
-
-/// The number of the component of a node; nothing if it is trivial.
-#[inline]
-pub(super) fn component_of<G: StoredGraph>(graph: &G, node: NodeId) -> Option<u32> {
-    let number = graph.number(node);
-    (number != TRIVIAL).then_some(number)
-}
-
-/// Makes a node searchable again.
-pub(super) fn reopen<G: StoredGraph>(graph: &G, node: NodeId) {
-    graph.set_number(node, UNSEEN);
-}
-
-/// Closes an unseen node if it has no edge that is allowed to an unseen one: then it lies on no cycle.
-///
-/// Most edges lead to larger numbers. So where this is done with the largest first, much of what lies on no
-/// cycle is known after a single pass over the records in their order, which the search would read at
-/// random places.
-pub(super) fn close_if_trivial<G: StoredGraph>(graph: &G, node: NodeId, allowed: Option<&Allowed>) {
-    let may_lie_on_cycle = graph.record(node).is_some_and(|place| {
-        let edges = edges_of(graph, node, place);
-        let is_followed = |(target, marks): (NodeId, u32)| {
-            allowed.is_none_or(|allowed| allowed.edge[marks as usize])
-                && graph.number(target) == UNSEEN
-        };
-        allowed.is_none_or(|allowed| allowed.source[edges.source_marks as usize])
-            && edges.iter().any(is_followed)
-    });
-    if !may_lie_on_cycle {
-        graph.set_number(node, TRIVIAL);
     }
 }
 

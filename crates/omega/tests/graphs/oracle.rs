@@ -8,7 +8,6 @@
     reason = "each of two test programs uses its own part of the oracle"
 )]
 
-use std::cell::Cell;
 use std::convert::Infallible;
 
 use omega::{
@@ -291,7 +290,6 @@ impl Case {
 /// The reachable part of a graph, edge by edge.
 pub struct Stored {
     records: Vec<Vec<u8>>,
-    numbers: Vec<Cell<u32>>,
     origins: Vec<u32>,
     keeps_steps: bool,
     source_sets: MarkSets,
@@ -308,7 +306,6 @@ impl Stored {
         let n_words = graph.n_mark_words();
         let mut stored = Self {
             records: vec![Vec::new(); n_nodes],
-            numbers: vec![Cell::new(7); n_nodes],
             origins: (0..n_nodes)
                 .map(|node| graph.origin(NodeId::new(node)))
                 .collect(),
@@ -372,14 +369,6 @@ impl StoredGraph for Stored {
 
     fn bytes(&self, place: u32) -> &[u8] {
         &self.records[place as usize]
-    }
-
-    fn number(&self, node: NodeId) -> u32 {
-        self.numbers[node.index()].get()
-    }
-
-    fn set_number(&self, node: NodeId, number: u32) {
-        self.numbers[node.index()].set(number);
     }
 
     fn keeps_steps(&self) -> bool {
