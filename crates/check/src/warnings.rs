@@ -127,6 +127,13 @@ const MAX_STATES_FOR_PREMISE: u64 = 1_000_000;
 /// states were asked for.
 const MAX_EFFORT_FOR_ADVICE: u64 = 20_000;
 
+/// What checking again without an annotation may visit for all annotations together, in about a millisecond. Beyond
+/// that it is done only if warnings about all states were asked for.
+const MAX_EFFORT_FOR_NEEDLESS: u64 = 2_000;
+
+/// So many states could be visited in the time in which a model is built and compiled.
+const STATES_PER_MODEL: u64 = 500;
+
 /// The plan for a search that is made for a warning only, after one that has seen so much.
 fn plan_for_advice(plan: &Plan, stats: &Stats) -> Plan {
     let mut plan = plan.clone();
@@ -346,10 +353,10 @@ fn worth_checking_again<'a>(
     let relevant = checked.iter().filter(is_relevant);
     let n_states: u64 = relevant
         .clone()
-        .map(|(_, outcome)| outcome.n_visited())
+        .map(|(_, outcome)| outcome.n_visited().saturating_add(STATES_PER_MODEL))
         .sum();
     let effort = n_states.saturating_mul(model.parts().annotations.len() as u64);
-    if plan.sets.is_some() || !plan.all_states && effort > MAX_EFFORT_FOR_ADVICE {
+    if plan.sets.is_some() || !plan.all_states && effort > MAX_EFFORT_FOR_NEEDLESS {
         return Vec::new();
     }
     relevant.map(|(property, _)| *property).collect()

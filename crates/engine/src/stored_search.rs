@@ -19,7 +19,7 @@ use crate::product::{
 };
 use crate::search::{Outcome, Query, evidence_of};
 use crate::system::System;
-use store::StateIndex;
+use store::{Bytes, StateIndex};
 
 /// When there are so many times as many states as nodes were searched depth first, what is there is
 /// searched for the first time,
@@ -226,7 +226,7 @@ impl StoredSearch<'_, '_> {
         let n_words = omega::Graph::n_mark_words(product);
         let edges = StoredEdges {
             grid: self.grid,
-            chunks: self.grid.take_chunks(),
+            records: self.grid.take_records(),
             source_sets: self.grid.source_sets(n_words),
             edge_sets: self.grid.edge_sets(n_words),
             keeps_steps: self.closure == Closure::OnSystem,
@@ -234,7 +234,7 @@ impl StoredSearch<'_, '_> {
             memory: self.grid.memory(),
         };
         let found = omega::find_fair_cycle_stored(&edges, &product.acceptance, self.closure);
-        self.grid.put_chunks(edges.chunks);
+        self.grid.put_records(edges.records);
         found
     }
 
@@ -292,7 +292,7 @@ fn task(first: u32, end: u32, next: StateIndex, list: Option<&[StateIndex]>) -> 
 /// The edges of a product, and what limits a search in them.
 struct StoredEdges<'a> {
     grid: &'a Grid,
-    chunks: Vec<Box<[u8]>>,
+    records: Bytes,
     source_sets: MarkSets,
     edge_sets: MarkSets,
     keeps_steps: bool,
@@ -307,8 +307,13 @@ impl StoredGraph for StoredEdges<'_> {
         self.grid.n_states() * self.grid.n_recurrent() as usize
     }
 
-    fn record(&self, node: NodeId) -> &[u8] {
-        self.grid.record(node, &self.chunks)
+    fn record(&self, node: NodeId) -> Option<u32> {
+        self.grid.record(node)
+    }
+
+    #[inline]
+    fn bytes(&self, place: u32) -> &[u8] {
+        self.records.from(place)
     }
 
     fn keeps_steps(&self) -> bool {

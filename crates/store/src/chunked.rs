@@ -59,9 +59,8 @@ impl Entry for AtomicU32 {
 
 /// Large arrays are read at random places; with huge pages, finding these costs less, and so does
 /// touching them first.
-#[cfg(not(loom))]
-fn ask_for_huge_pages(start: *const u8, len: usize) {
-    #[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn ask_for_huge_pages(start: *const u8, len: usize) {
+    #[cfg(all(target_os = "linux", not(miri), not(loom)))]
     if len >= 8 << 20 {
         let page = 2 << 20;
         let head = start.align_offset(page);
@@ -76,7 +75,7 @@ fn ask_for_huge_pages(start: *const u8, len: usize) {
             );
         }
     }
-    #[cfg(not(all(target_os = "linux", not(miri))))]
+    #[cfg(not(all(target_os = "linux", not(miri), not(loom))))]
     let _ = (start, len);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`StateStore`] gives vectors of words short names, in the order of their arrival. It is exact:
 //! two vectors have the same name iff they are equal. [`Chunked`] holds what a search keeps for
-//! each name; [`Gate`] is the lock around tables that are read all the time and seldom enlarged.
+//! each name, [`Bytes`] what has no fixed length; [`Gate`] is the lock around tables that are read all the time and seldom enlarged.
 //!
 //! This crate knows neither models nor searches. Its unsafe code is in `region.rs` (memory from the
 //! system), `chunked.rs` (arrays that appear while they are shared), `gate.rs` (the lock) and
@@ -19,6 +19,7 @@
 //! assert_eq!(store.get(0), state);
 //! ```
 
+mod bytes;
 mod chunked;
 mod gate;
 mod prefetch;
@@ -29,6 +30,7 @@ mod state_store;
 mod sync;
 mod table;
 
+pub use bytes::Bytes;
 pub use chunked::{Chunked, Entry};
 pub use gate::{Gate, Reading, Writing};
 pub use rows::{Inserted, OwnLine};

@@ -11,7 +11,7 @@ use omega::{MAX_NODES, MarkSets, NodeId};
 use rustc_hash::FxHashMap;
 
 use crate::system::{Steps, System};
-use store::{Chunked, Index, Inserted, Names, Reading, StateIndex, StateStore};
+use store::{Bytes, Chunked, Index, Inserted, Names, Reading, StateIndex, StateStore};
 
 use super::selection::Selection;
 use super::space::Space;
@@ -19,8 +19,8 @@ use super::space::Space;
 /// No automaton may have more states: two bits for each, and the rest is the letter.
 pub(crate) const MAX_COPIES: usize = 12;
 
-/// Bytes of edges are kept in pieces of this size, so that threads have their own.
-const CHUNK_BITS: u32 = 20;
+/// So many bytes of records wait until they are kept, so that threads seldom meet.
+const PENDING_BYTES: usize = 1 << 16;
 
 const NO_PANIC: &str = "no thread panics while it holds what is shared";
 
@@ -113,8 +113,8 @@ pub(crate) struct Grid {
     /// For each state, from the lowest bit on: with which automaton states it was reached, with which
     /// of these it was expanded, and one more than the number of its letter.
     facts: Chunked<AtomicU32>,
-    /// For each state and each automaton state that can be on an accepted cycle, one more than the
-    /// place of the edges of that node.
+    /// For each node with an automaton state that can be on an accepted cycle, one more than the place of
+    /// its record.
     places: Chunked<AtomicU32>,
     n_copies: u32,
     n_recurrent: u32,
@@ -124,8 +124,8 @@ pub(crate) struct Grid {
     /// How many nodes the threads have said they found.
     pub(super) n_nodes: AtomicU64,
     n_edge_bytes: AtomicU64,
-    chunks: Mutex<Vec<Box<[u8]>>>,
-    /// Are there more letters or nodes, or more bytes of edges, than there are numbers for?
+    records: Mutex<Bytes>,
+    /// Are there more letters than there are numbers for?
     pub(super) is_exhausted: AtomicBool,
 }
 
@@ -152,7 +152,7 @@ impl Grid {
         Self {
             store: system.new_store(),
             facts: Chunked::new(1),
-            places: Chunked::new(n_recurrent.max(1)),
+            places: Chunked::new(1),
             n_copies: n_copies as u32,
             n_recurrent: n_recurrent as u32,
             letters: Numbering::default(),
@@ -160,7 +160,7 @@ impl Grid {
             edge_numbering: Numbering::default(),
             n_nodes: AtomicU64::new(0),
             n_edge_bytes: AtomicU64::new(0),
-            chunks: Mutex::default(),
+            records: Mutex::default(),
             is_exhausted: AtomicBool::new(false),
         }
     }
@@ -262,47 +262,35 @@ impl Grid {
         }
     }
 
-    /// Keeps some bytes of edges, and says where their first one is.
+    /// Keeps some bytes of records, and says where their first one is; nothing if there is no room.
     fn keep(&self, bytes: &[u8]) -> Option<u32> {
-        let mut chunks = self.chunks.lock().expect(NO_PANIC);
-        let number = chunks.len() as u32;
-        if number >= 1 << (32 - CHUNK_BITS) {
-            return None;
-        }
-        self.n_edge_bytes
-            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        chunks.push(bytes.into());
-        Some(number << CHUNK_BITS)
+        let n_bytes = bytes.len() as u64;
+        self.n_edge_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+        self.records.lock().expect(NO_PANIC).append(bytes)
     }
 
-    /// The edges that have been kept; they are put back with [`Grid::put_chunks`].
-    pub(crate) fn take_chunks(&self) -> Vec<Box<[u8]>> {
-        std::mem::take(&mut *self.chunks.lock().expect(NO_PANIC))
+    /// The records that have been kept; they are put back with [`Grid::put_records`].
+    pub(crate) fn take_records(&self) -> Bytes {
+        std::mem::take(&mut *self.records.lock().expect(NO_PANIC))
     }
 
     /// Puts back what was taken.
-    pub(crate) fn put_chunks(&self, chunks: Vec<Box<[u8]>>) {
-        *self.chunks.lock().expect(NO_PANIC) = chunks;
+    pub(crate) fn put_records(&self, records: Bytes) {
+        *self.records.lock().expect(NO_PANIC) = records;
     }
 
-    /// The bytes from the record of a node on, among all chunks.
+    /// Where the record of a node is.
     #[inline]
-    pub(crate) fn record<'c>(&self, node: NodeId, chunks: &'c [Box<[u8]>]) -> &'c [u8] {
-        let (state, rank) = self.pair(node);
-        let place = self.places.row(state)[rank as usize].load(Ordering::Relaxed);
-        match place.checked_sub(1) {
-            None => &[],
-            Some(place) => {
-                let chunk = &chunks[(place >> CHUNK_BITS) as usize];
-                &chunk[(place & ((1 << CHUNK_BITS) - 1)) as usize..]
-            }
-        }
+    pub(crate) fn record(&self, node: NodeId) -> Option<u32> {
+        let place = self.places.row(node.0)[0].load(Ordering::Relaxed);
+        place.checked_sub(1)
     }
 
     /// The bytes in use.
     pub(crate) fn memory(&self) -> u64 {
         let n_states = self.store.len();
-        let per_state = self.facts.memory(n_states) + self.places.memory(n_states);
+        let n_nodes = n_states * self.n_recurrent as usize;
+        let per_state = self.facts.memory(n_states) + self.places.memory(n_nodes);
         self.store.memory() + per_state + self.n_edge_bytes.load(Ordering::Relaxed)
     }
 }
@@ -312,18 +300,18 @@ impl Grid {
 pub(super) struct Pending {
     pub(super) bytes: Vec<u8>,
     /// The nodes, each with the place of its record among the bytes.
-    places: Vec<(StateIndex, u32, u32)>,
+    places: Vec<(NodeId, u32)>,
 }
 
 impl Pending {
     /// The record of this node begins here.
-    pub(super) fn note(&mut self, state: StateIndex, rank: u32) {
-        self.places.push((state, rank, self.bytes.len() as u32));
+    pub(super) fn note(&mut self, node: NodeId) {
+        self.places.push((node, self.bytes.len() as u32));
     }
 
     /// Is there enough to be kept?
     pub(super) fn is_full(&self) -> bool {
-        self.bytes.len() >= (1 << CHUNK_BITS) - (1 << 14)
+        self.bytes.len() >= PENDING_BYTES
     }
 
     /// Keeps everything. Says whether there was room.
@@ -334,10 +322,8 @@ impl Pending {
         let Some(start) = grid.keep(&self.bytes) else {
             return false;
         };
-        // Records begin before the chunk counts as full, so their places have few bits.
-        debug_assert!(self.places.iter().all(|(_, _, at)| *at < 1 << CHUNK_BITS));
-        for (state, rank, at) in self.places.drain(..) {
-            let entry = &grid.places.row(state)[rank as usize];
+        for (node, at) in self.places.drain(..) {
+            let entry = &grid.places.row(node.0)[0];
             entry.store(start + at + 1, Ordering::Relaxed);
         }
         self.bytes.clear();

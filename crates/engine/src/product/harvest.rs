@@ -537,11 +537,9 @@ impl<'a, 'm> Harvester<'a, 'm> {
             let node = self.grid.node(source.state, rank.unwrap_or(0));
             self.writer.begin(node);
             self.take_copy((node, copy), labels, targets)?;
-            if let Some(rank) = rank
-                && self.writer.has_edges()
-            {
+            if rank.is_some() && self.writer.has_edges() {
                 let set = *source_set.get_or_insert_with(|| self.source_set(own_labels));
-                self.pending.note(source.state, rank);
+                self.pending.note(node);
                 self.writer
                     .finish(set, labels.len() as u32, &mut self.pending.bytes);
                 if self.pending.is_full() {
@@ -595,6 +593,9 @@ impl<'a, 'm> Harvester<'a, 'm> {
         }
         if n_edges > self.product.system.limits.max_edges {
             return Err(Halt::Stopped(StopReason::StateLimit));
+        }
+        if n_edges as usize >= RecordWriter::MAX_EDGES {
+            return Err(Halt::Pause);
         }
         Ok(())
     }

@@ -71,9 +71,12 @@ pub trait StoredGraph {
     /// Nodes have smaller numbers than this, which is at most [`crate::MAX_NODES`].
     fn n_nodes(&self) -> usize;
 
-    /// What a [`RecordWriter`] has written about the node, perhaps with other bytes behind it; empty
-    /// if no edge leaves it.
-    fn record(&self, node: NodeId) -> &[u8];
+    /// Where the record of a node is; nothing if no edge leaves it.
+    fn record(&self, node: NodeId) -> Option<u32>;
+
+    /// What a [`RecordWriter`] has written at this place, and at least [`RecordWriter::PADDING`] other
+    /// bytes behind it.
+    fn bytes(&self, place: u32) -> &[u8];
 
     /// Were the records written with steps?
     fn keeps_steps(&self) -> bool;
@@ -158,6 +161,10 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
             edge: self.graph.edge_sets().within(allowed),
         });
         let first = self.components.next();
+        for node in nodes.clone().rev() {
+            self.components
+                .close_if_trivial(self.graph, node, allowed.as_ref());
+        }
         // Most edges lead to larger numbers. With these first, paths are short, and what is read next
         // lies beside what was read before.
         for node in nodes.clone().rev() {
@@ -195,22 +202,35 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         let n_parts = (first - self.components.next()) as usize;
         let mut marks = vec![0; n_parts * n_words];
 
+        // Numbers of sets are mostly small; then a bit for each says which there are in a component.
+        let mut few = vec![0_u64; n_parts];
+
         for node in nodes {
             let Some(component) = self.components.of(node) else {
                 continue;
             };
-            let record = graph.record(node);
-            let Some(header) = records::open(record, node, graph.keeps_steps()) else {
-                continue;
-            };
-            let own = &mut marks[(first - component) as usize * n_words..][..n_words];
-            bits::union_into(own, source_sets.get(header.source_marks));
-            let mut cursor = header.cursor;
-            while let Some((target, set)) = cursor.next(record) {
+            let place = graph.record(node).expect("it has an edge");
+            let edges = records::open(graph.bytes(place), node, graph.keeps_steps());
+            let part = (first - component) as usize;
+            let own = &mut marks[part * n_words..][..n_words];
+            bits::union_into(own, source_sets.get(edges.source_marks));
+            let mut seen = 0;
+            for (target, set) in edges.iter() {
                 let is_allowed = allowed.is_none_or(|allowed| allowed.edge[set as usize]);
                 if is_allowed && self.components.of(target) == Some(component) {
-                    bits::union_into(own, edge_sets.get(set));
+                    if set < u64::BITS {
+                        seen |= 1_u64 << set;
+                    } else {
+                        bits::union_into(own, edge_sets.get(set));
+                    }
                 }
+            }
+            few[part] |= seen;
+        }
+        for (part, seen) in few.iter().enumerate() {
+            let own = &mut marks[part * n_words..][..n_words];
+            for set in bits::iter(&[*seen]) {
+                bits::union_into(own, edge_sets.get(set as u32));
             }
         }
         graph.check_limits(self.components.memory_bytes() + marks.capacity() * 8)?;
@@ -270,16 +290,13 @@ impl<G: StoredGraph> StoredSearch<'_, G> {
         let (mut taken, mut steps) = (Vec::new(), Vec::new());
         let mut nodes = part.nodes.iter().copied().peekable();
         while let Some(node) = nodes.next() {
-            let record = graph.record(node);
+            let record = graph.bytes(graph.record(node).expect("it has an edge"));
             let n_steps = records::steps(record, &mut steps);
             taken.resize(n_steps as usize, false);
-            if let Some(header) = records::open(record, node, true) {
-                let mut cursor = header.cursor;
-                for &step in &steps {
-                    let (target, set) = cursor.next(record).expect("a step for each edge");
-                    let is_allowed = allowed.is_none_or(|allowed| allowed.edge[set as usize]);
-                    taken[step as usize] |= is_allowed && self.components.of(target) == own;
-                }
+            let edges = records::open(record, node, true);
+            for (step, (target, set)) in steps.iter().zip(edges.iter()) {
+                let is_allowed = allowed.is_none_or(|allowed| allowed.edge[set as usize]);
+                taken[*step as usize] |= is_allowed && self.components.of(target) == own;
             }
             let is_last = nodes
                 .peek()

@@ -346,7 +346,9 @@ impl Stored {
                 waiting.push(edges.target(edge));
                 n_edges += 1;
             }
-            writer.finish(n_sources, n_steps, &mut stored.records[node.index()]);
+            let record = &mut stored.records[node.index()];
+            writer.finish(n_sources, n_steps, record);
+            record.extend([0xFF; RecordWriter::PADDING]);
             n_sources += 1;
         }
         stored
@@ -360,8 +362,13 @@ impl StoredGraph for Stored {
         self.records.len()
     }
 
-    fn record(&self, node: NodeId) -> &[u8] {
-        &self.records[node.index()]
+    fn record(&self, node: NodeId) -> Option<u32> {
+        let has_record = !self.records[node.index()].is_empty();
+        has_record.then_some(node.0)
+    }
+
+    fn bytes(&self, place: u32) -> &[u8] {
+        &self.records[place as usize]
     }
 
     fn keeps_steps(&self) -> bool {
