@@ -311,6 +311,7 @@ impl<'a> Proving<'a> {
         if self.is_step {
             vec![
                 (Level::Coarse, Some(Depth::Pairs)),
+                (Level::Coarse, Some(Depth::Triples)),
                 (Level::Coarse, Some(Depth::Neighbours)),
             ]
         } else if self.is_safety() {
