@@ -323,6 +323,7 @@ impl<'a> Proving<'a> {
         let attempts = if self.is_step {
             vec![
                 (Level::Coarse, Some(Depth::Pairs)),
+                (Level::Coarse, Some(Depth::Triples)),
                 (Level::Coarse, Some(Depth::Neighbours)),
             ]
         } else if self.is_safety() {

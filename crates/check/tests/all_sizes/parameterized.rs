@@ -473,7 +473,7 @@ fn wrong_arguments_prove_nothing() {
     };
     // All wait for each other.
     let waiting = "param N >= 2\nprocess P(i in 0..N-1) { init a\n\
-                   from a { s when P[(i + 1) mod N] @ b -> b } }\n\
+                   from a { s when P[(i + 1) mod N] @ b -> b }  from b { t -> b } }\n\
                    property q under strong: forall p in 0..N-1: eventually P[p] @ b\n";
     assert!(!is_proved(waiting));
     // A token that goes up only, and one that goes both ways if it likes.
