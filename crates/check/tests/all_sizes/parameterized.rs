@@ -490,4 +490,12 @@ fn wrong_arguments_prove_nothing() {
     ));
     assert!(!is_proved(&both.replace("FAIRNESS", "none")));
     assert!(is_proved(&both.replace("FAIRNESS", "strong-global")));
+    // There is always a step, but none brings the token nearer.
+    let idle = "param N >= 3\nvar at : 0..N-1 = 0\nvar on : bool = false\n\
+                process P(i in 0..N-1) {\n\
+                up when at == i && i == 0 { at := 1 }\n\
+                down when at == i && i == 1 { at := 0 }\n\
+                spin when at == i { on := !on } }\n\
+                property q under strong-global: forall p in 0..N-1: always eventually at == p\n";
+    assert!(!is_proved(idle));
 }
