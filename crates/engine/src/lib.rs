@@ -28,6 +28,7 @@ mod native;
 mod parallel_search;
 mod parents;
 mod passage;
+mod prefix;
 mod priority;
 mod product;
 mod program;

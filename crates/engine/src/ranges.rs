@@ -223,9 +223,7 @@ impl<'m> Analysis<'m> {
                 StmtKind::While(condition, body) => self.repeated(command, Some(condition), body),
                 // Timers have all values of their types.
                 StmtKind::SetTimer(..) | StmtKind::Tick => self.facts.clear(),
-                StmtKind::Assert(_)
-                | StmtKind::Fail(_)
-                | StmtKind::Exhausted => {}
+                StmtKind::Assert(_) | StmtKind::Fail(_) | StmtKind::Exhausted => {}
             }
         }
     }
@@ -467,7 +465,10 @@ fn compared(op: BinaryOp, truth: bool, [a, b]: [Range; 2]) -> Option<[Range; 2]>
     let other = |a: Range, b: Range| {
         let at_lo = b == (a.0, a.0);
         let at_hi = b == (a.1, a.1);
-        (a.0.saturating_add(at_lo.into()), a.1.saturating_sub(at_hi.into()))
+        (
+            a.0.saturating_add(at_lo.into()),
+            a.1.saturating_sub(at_hi.into()),
+        )
     };
     let ((a, b), is_swapped) = match (op, truth) {
         (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => ((meet(a, b), meet(a, b)), false),

@@ -14,7 +14,8 @@ use store::{Index, Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
 use super::{
-    Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Place, Shared, Source, Task, TaskKind, Worker,
+    Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Place, Shared, Source, Task, TaskKind,
+    Worker,
 };
 
 impl Ahead {
@@ -219,7 +220,9 @@ impl<'m> Worker<'m> {
                 let result = self.system.append_long_steps(state, steps, passage, budget);
                 ahead.passed.extend_from_slice(&passage.states);
                 ahead.passed_labels.extend_from_slice(&passage.labels);
-                ahead.obstacle = result.err().map(|obstacle| end_at(obstacle, source, passage));
+                ahead.obstacle = result
+                    .err()
+                    .map(|obstacle| end_at(obstacle, source, passage));
             } else if self.system.append_steps(state, steps, spare).is_err() {
                 ahead.obstacle = Some(End::Failure(Some(Place::kept(source))));
             }
@@ -252,7 +255,9 @@ impl<'m> Worker<'m> {
         let mut first = Source::default();
         let mut unknown = ahead.unknown.iter().copied().peekable();
         for (number, &behind) in ahead.sources.iter().enumerate() {
-            let Source { state: source, end, .. } = behind;
+            let Source {
+                state: source, end, ..
+            } = behind;
             let positions = first.end..end;
             let passed = &ahead.passed[first.passed_end..behind.passed_end];
             let passed_labels = &ahead.passed_labels[first.labels_end..behind.labels_end];
@@ -273,7 +278,10 @@ impl<'m> Worker<'m> {
                 continue;
             }
             self.n_transitions += (positions.len() + passed_labels.len()) as u64;
-            for label in ahead.steps.labels[positions.clone()].iter().chain(passed_labels) {
+            for label in ahead.steps.labels[positions.clone()]
+                .iter()
+                .chain(passed_labels)
+            {
                 self.note_label(shared, *label);
             }
             for words in passed.chunks_exact(self.system.n_words()) {
