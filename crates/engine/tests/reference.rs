@@ -200,6 +200,41 @@ fn exploration_counts_what_the_reference_semantics_counts() {
     assert!(n_complete > 500, "{n_complete}");
 }
 
+/// States that are passed through are not kept, but runs lead through them.
+#[test]
+fn runs_to_goals_are_those_of_the_reference_semantics() {
+    let (mut n_runs, mut n_passed) = (0, 0);
+    for seed in 0..4_000 {
+        let model = random_model(&mut Random::new(seed), ModelShape::Rich);
+        if model.parts().control.is_none() {
+            continue;
+        }
+        for atom in (0..model.parts().atoms.len()).map(base::AtomId::new) {
+            let goal = Goal::Satisfies(omega::Prop::Atom(atom));
+            let (atoms, budget) = ([atom], Budget::unlimited().with_max_states(300));
+            let mut system = System::new(&model).expect("random models are small");
+            let exploration = exploration(&atoms, &goal);
+            let explored = explore(&mut system, &exploration, &budget, &mut NoProgress);
+            let (Found::Goal(trace) | Found::Failure(Some(trace))) =
+                explored.expect("random models are small").found
+            else {
+                continue;
+            };
+            n_runs += 1;
+            assert_eq!(model.is_initial(&trace.states[0]), Ok(true), "seed {seed}");
+            for (pair, step) in trace.states.windows(2).zip(&trace.steps) {
+                let steps = model.steps_or_idle(&pair[0]).expect("it has steps");
+                let is_it = |known: &model::Successor| {
+                    known.target == pair[1] && known.actions[..] == step.actions[..]
+                };
+                assert!(steps.iter().any(is_it), "seed {seed}, {pair:?}");
+                n_passed += usize::from(model.in_control(&pair[1]).is_some());
+            }
+        }
+    }
+    assert!(n_runs > 100 && n_passed > 20, "{n_runs} {n_passed}");
+}
+
 /// The model of a text; nothing if a constant in it has a wrong value.
 fn model_of(text: String) -> Option<Model> {
     let name = "random.fair".to_owned();

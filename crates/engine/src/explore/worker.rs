@@ -384,7 +384,9 @@ impl<'m> Worker<'m> {
         } else if !self.letters.has_step_atoms() {
             return Ok(index);
         }
-        self.inspect(shared, (index, false), words, from)?;
+        // A run is told by its last step only if that is a single one.
+        let last = from.filter(|_| !shared.is_passing);
+        self.inspect(shared, (index, false), words, last)?;
         Ok(index)
     }
 

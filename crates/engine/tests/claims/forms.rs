@@ -261,12 +261,16 @@ fn guarding(random: &mut Random) -> String {
 
 fn guarded_statements(random: &mut Random, depth: usize) -> String {
     let statement = |random: &mut Random| {
-        let (place, other, n) = (counter(random), counter(random), random.below(3));
-        match random.below(if depth > 0 { 6 } else { 4 }) {
-            0 => format!("{place} := {n}"),
+        let (place, other, n) = (counter(random), counter(random), random.below(9));
+        match random.below(if depth > 0 { 10 } else { 8 }) {
+            0 => format!("{place} := {}", n % 3),
             1 => format!("{place} := {other}"),
-            2 => format!("{place} := {place} - 1"),
-            3 => format!("{place} := {place} + 1"),
+            2 | 3 => format!("if {place} > 0 {{ {place} := {place} - 1 }}"),
+            4 | 5 => format!("if {place} < {n} {{ {place} := {place} + 1 }}"),
+            6 => {
+                format!("if {place} < {n} {{ {other} := {place}; {place} := {place} + 1 }}")
+            }
+            7 => format!("{place} := {place} + 1"),
             _ => {
                 let condition = guarding(random);
                 let [then, otherwise] = [0; 2].map(|_| guarded_statements(random, depth - 1));
@@ -294,6 +298,7 @@ fn guarded_counters_stay_in_their_ranges() {
             assert_eq!(compare_elimination(&subject, &claims, state), None);
         }
     }
+    println!("{n_guarded} of {n_models}");
     assert!(n_guarded > n_models / 4, "{n_guarded} of {n_models}");
 }
 
