@@ -228,7 +228,7 @@ pub fn explore(
         None | Some(End::AllMet) => Found::Nothing,
         Some(End::Stopped(reason)) => Found::Stopped(reason),
         Some(End::Goal(place, last)) => shared
-            .trace(system, &place, last)
+            .trace(system, &place, last.map(|last| *last))
             .map_or(DAMAGED, Found::Goal),
         Some(End::Failure(None)) => Found::Failure(None),
         Some(End::Failure(Some(place))) => shared
@@ -255,7 +255,7 @@ const NO_PANIC_INITIAL: &str = "no thread panics while it writes initial states"
 enum End {
     Stopped(StopReason),
     /// At this place, reached by this step from that state (if it matters which).
-    Goal(Place, Option<(StateIndex, Label)>),
+    Goal(Place, Option<Box<(StateIndex, Label)>>),
     /// All of several goals were met.
     AllMet,
     Failure(Option<Place>),

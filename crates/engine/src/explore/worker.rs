@@ -430,7 +430,7 @@ impl<'m> Worker<'m> {
         match shared.goal {
             Goal::Satisfies(goal) if goal.holds(&holds) => {
                 let label = |(source, label)| (source, self.system.label(label).clone());
-                return Err(End::Goal(place(), from.map(label)));
+                return Err(End::Goal(place(), from.map(label).map(Box::new)));
             }
             Goal::Several(goals) => {
                 let is_met =

@@ -244,7 +244,8 @@ fn guarded_text(random: &mut Random) -> String {
 }
 
 fn counter(random: &mut Random) -> &'static str {
-    *random.pick(&["x", "y", "k", "a[k]", "a[0]", "a[x % 3]", "a[a[k] % 3]"])
+    let places = ["x", "y", "k", "a[k]", "a[0]", "a[x % 3]", "a[a[k] % 3]"];
+    places[random.below(places.len())]
 }
 
 fn guarding(random: &mut Random) -> String {
