@@ -223,7 +223,7 @@ fn mixed(random: &mut Random, case: &Case) -> Plan {
         reduction,
         all_code: random.chance(40),
         interpreted: random.chance(40),
-        n_depth_first: [None, Some(0), Some(u64::MAX)][random.below(3)],
+        n_depth_first: [None, Some(0), Some(12), Some(u64::MAX)][random.below(4)],
         budget: plan.budget.clone().with_threads(n_threads),
         ..plan
     }

@@ -4,8 +4,9 @@
 //! a state. An interval for each variable is worked out without looking at the order of steps
 //! (P. and R. Cousot, "Abstract interpretation", POPL 1977, doi:10.1145/512950.512973, with
 //! intervals): it contains the initial values and, in turn, every value that some command may
-//! assign, given the intervals of what it reads. What still grows after some rounds becomes the
-//! whole type.
+//! assign, given the intervals of what it reads, as far as its guard and the conditions around the
+//! assignment let them be: `x < 9` and then `x := x + 1` stores at most 9. What still grows after some
+//! rounds grows to the next power of two, which takes the same bits, or becomes the whole type.
 //!
 //! All elements of an array, and the copies of a variable in all instances of a process, share an
 //! interval. Nothing of this is used where processes may be exchanged for each other: see
@@ -23,8 +24,11 @@ pub(crate) type Range = (i64, i64);
 /// Nothing is known.
 const ANY: Range = (i64::MIN, i64::MAX);
 
-/// What grows in more rounds than this becomes the whole type.
+/// What grows in more rounds than this is widened.
 const MAX_ROUNDS: usize = 6;
+
+/// What is widened ends at the greatest number of so many bits, or before its complement.
+const WIDTHS: [u32; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32];
 
 /// By cell: an interval that contains all its values in reachable states. Commands that are never
 /// executed do not count.
@@ -62,6 +66,8 @@ struct Analysis<'m> {
     messages: Vec<Vec<Option<Range>>>,
     /// What names stand for, by command.
     names: FxHashMap<(usize, BoundId), Range>,
+    /// What is known of places where the analysis is: what conditions say, and no write has changed.
+    facts: Vec<(&'m Place, Range)>,
     n_rounds: usize,
     has_grown: bool,
 }
@@ -92,6 +98,7 @@ impl<'m> Analysis<'m> {
             ranges: vec![None; n_leaves as usize],
             messages: parts.channels.iter().map(components).collect(),
             names: FxHashMap::default(),
+            facts: Vec::new(),
             n_rounds: 0,
             has_grown: false,
         }
@@ -126,26 +133,48 @@ impl<'m> Analysis<'m> {
         let joined = found.map_or((lo, hi), |found| join(found, (lo, hi)));
         if found != Some(joined) {
             self.has_grown = true;
-            let is_late = self.n_rounds > MAX_ROUNDS;
-            self.ranges[leaf] = Some(if is_late { self.types[leaf] } else { joined });
+            self.ranges[leaf] = Some(self.widened(found, joined, self.types[leaf]));
         }
+    }
+
+    /// What becomes of an interval that has grown. Each bound is moved a few times at most.
+    fn widened(&self, before: Option<Range>, joined: Range, (least, greatest): Range) -> Range {
+        let Some(before) = before.filter(|_| self.n_rounds > MAX_ROUNDS) else {
+            return joined;
+        };
+        let tops = || WIDTHS.iter().map(|width| (1_i64 << width) - 1);
+        let bottom = |lo: i64| match lo {
+            0.. => Some(0),
+            _ => tops().map(|top| !top).find(|bottom| *bottom <= lo),
+        };
+        let top = |hi: i64| tops().find(|top| *top >= hi);
+        let (lo, hi) = joined;
+        let lower = if lo < before.0 { bottom(lo) } else { Some(lo) };
+        let upper = if hi > before.1 { top(hi) } else { Some(hi) };
+        (
+            lower.unwrap_or(least).max(least),
+            upper.unwrap_or(greatest).min(greatest),
+        )
     }
 
     fn command(&mut self, position: usize) {
         let step = self.model.step_of(CommandId::new(position));
+        self.facts.clear();
+        if !self.assume(position, &step.guard, true) {
+            return;
+        }
         match &step.sync {
             Sync::Internal | Sync::Event { .. } => {}
             Sync::Send { channel, payload } => {
                 let channel = channel.channel.index();
                 for (component, expr) in payload.iter().enumerate() {
                     let sent = self.value(position, expr);
-                    let known = &mut self.messages[channel][component];
+                    let known = self.messages[channel][component];
                     let joined = known.map_or(sent, |known| join(known, sent));
-                    if known.replace(joined) != Some(joined) {
+                    if known != Some(joined) {
                         self.has_grown = true;
-                        if self.n_rounds > MAX_ROUNDS {
-                            *known = Some(ANY);
-                        }
+                        let widened = self.widened(known, joined, ANY);
+                        self.messages[channel][component] = Some(widened);
                     }
                 }
             }
@@ -159,17 +188,21 @@ impl<'m> Analysis<'m> {
                         self.add(self.leaf(place), sent);
                     }
                 }
+                for place in step.sync.stored() {
+                    self.forget_written(place);
+                }
             }
         }
         self.statements(position, &step.effect);
     }
 
-    fn statements(&mut self, command: usize, statements: &[Stmt]) {
+    fn statements(&mut self, command: usize, statements: &'m [Stmt]) {
         for statement in statements {
             match &statement.kind {
                 StmtKind::Assign(place, value) => {
                     let value = self.value(command, value);
                     self.add(self.leaf(place), value);
+                    self.forget_written(place);
                 }
                 StmtKind::Let(name, value) | StmtKind::Set(name, value) => {
                     let value = self.value(command, value);
@@ -182,21 +215,106 @@ impl<'m> Analysis<'m> {
                 StmtKind::For(name, lo, hi, body) => {
                     let (lo, hi) = (self.value(command, lo).0, self.value(command, hi).1);
                     self.bind(command, *name, (lo, hi));
-                    self.statements(command, body);
+                    self.repeated(command, None, body);
                 }
-                StmtKind::If(_, then, otherwise) => {
-                    self.statements(command, then);
-                    self.statements(command, otherwise);
+                StmtKind::If(condition, then, otherwise) => {
+                    self.branches(command, condition, [then, otherwise]);
                 }
-                StmtKind::While(_, body) => self.statements(command, body),
+                StmtKind::While(condition, body) => self.repeated(command, Some(condition), body),
                 // Timers have all values of their types.
-                StmtKind::SetTimer(..)
-                | StmtKind::Tick
-                | StmtKind::Assert(_)
-                | StmtKind::Fail(_)
-                | StmtKind::Exhausted => {}
+                StmtKind::SetTimer(..) | StmtKind::Tick => self.facts.clear(),
+                StmtKind::Assert(_) | StmtKind::Fail(_) | StmtKind::Exhausted => {}
             }
         }
+    }
+
+    /// What is executed while a condition is true: perhaps after it was executed before.
+    fn repeated(&mut self, command: usize, condition: Option<&'m Expr>, body: &'m [Stmt]) {
+        self.facts.clear();
+        if condition.is_none_or(|condition| self.assume(command, condition, true)) {
+            self.statements(command, body);
+        }
+        self.facts.clear();
+    }
+
+    /// What is executed if a condition is true, and what if it is false. Behind it, what was known
+    /// before is known if neither has changed it.
+    fn branches(&mut self, command: usize, condition: &'m Expr, bodies: [&'m [Stmt]; 2]) {
+        let mut kept = self.facts.clone();
+        let before = kept.clone();
+        for (body, truth) in bodies.into_iter().zip([true, false]) {
+            self.facts.clone_from(&before);
+            if self.assume(command, condition, truth) {
+                self.statements(command, body);
+                kept.retain(|fact| self.facts.contains(fact));
+            }
+        }
+        self.facts = kept;
+    }
+
+    /// From here on the expression has this truth value. Is that possible, as far as is known?
+    fn assume(&mut self, command: usize, expr: &'m Expr, truth: bool) -> bool {
+        // shape: what says nothing of a single place is passed over.
+        match expr {
+            Expr::Not(inner) => self.assume(command, inner, !truth),
+            Expr::Binary(BinaryOp::And, left, right) if truth => {
+                self.assume(command, left, true) && self.assume(command, right, true)
+            }
+            Expr::Binary(BinaryOp::Or, left, right) if !truth => {
+                self.assume(command, left, false) && self.assume(command, right, false)
+            }
+            Expr::Binary(BinaryOp::Implies, left, right) if !truth => {
+                self.assume(command, left, true) && self.assume(command, right, false)
+            }
+            Expr::Binary(op, left, right) => {
+                let ranges = [self.value(command, left), self.value(command, right)];
+                let Some([lower, upper]) = compared(*op, truth, ranges) else {
+                    return true;
+                };
+                self.learn(left, lower) && self.learn(right, upper)
+            }
+            Expr::Read(_) => self.learn(expr, (i64::from(truth), i64::from(truth))),
+            _ => true,
+        }
+    }
+
+    /// The expression has a value among these; if it is a place, that is remembered.
+    fn learn(&mut self, expr: &'m Expr, values: Range) -> bool {
+        if let Some(place) = expr.as_read() {
+            // Only writes and binders change which place is meant.
+            let is_fixed = |expr: &Expr| match expr {
+                Expr::At { .. } | Expr::Length(_) => false,
+                Expr::Int(_)
+                | Expr::Bool(_)
+                | Expr::Enum(..)
+                | Expr::Read(_)
+                | Expr::Bound(_)
+                | Expr::Not(_)
+                | Expr::Neg(_)
+                | Expr::Binary(..)
+                | Expr::Ite(..)
+                | Expr::Quantified { .. }
+                | Expr::Wrap { .. } => true,
+            };
+            let mut is_kept = true;
+            place.for_each_operand(&mut |index| is_kept &= !index.any(&mut |e| !is_fixed(e)));
+            if is_kept {
+                self.facts.push((place, values));
+            }
+        }
+        values.0 <= values.1
+    }
+
+    /// A place is written: of it, and of what may be found by it, nothing is known.
+    fn forget_written(&mut self, written: &Place) {
+        let is_other = |place: &Place| {
+            let mut is_other = place.var != written.var;
+            place.for_each_operand(&mut |index| {
+                index.for_each_read(&mut |read| is_other &= read.var != written.var);
+            });
+            is_other
+        };
+        self.facts.retain(|(place, _)| is_other(place));
     }
 
     /// A name of a command may stand for these values; there may be none.
@@ -204,13 +322,18 @@ impl<'m> Analysis<'m> {
         if values.0 > values.1 {
             return;
         }
+        let is_other = |place: &Place| {
+            let mut is_other = true;
+            place.for_each_operand(&mut |index| is_other &= !index.mentions(name));
+            is_other
+        };
+        self.facts.retain(|(place, _)| is_other(place));
         let known = self.names.get(&(command, name)).copied();
         let joined = known.map_or(values, |known| join(known, values));
         if known != Some(joined) {
             self.has_grown = true;
-            let is_late = self.n_rounds > MAX_ROUNDS;
-            self.names
-                .insert((command, name), if is_late { ANY } else { joined });
+            let widened = self.widened(known, joined, ANY);
+            self.names.insert((command, name), widened);
         }
     }
 
@@ -244,7 +367,11 @@ impl<'m> Analysis<'m> {
             Expr::Enum(_, value) => (i64::from(*value), i64::from(*value)),
             Expr::Read(place) => {
                 let leaf = self.leaf(place) as usize;
-                self.ranges[leaf].unwrap_or(self.types[leaf])
+                let any = self.ranges[leaf].unwrap_or(self.types[leaf]);
+                let facts = self.facts.iter().filter(|(known, _)| *known == place);
+                let (lo, hi) = facts.fold(any, |all, (_, fact)| meet(all, *fact));
+                // Nothing can be here as far as is known; what is not empty is easier to go on with.
+                if lo > hi { any } else { (lo, hi) }
             }
             Expr::Bound(name) => self.name(command, *name),
             Expr::Not(_) | Expr::At { .. } => (0, 1),
@@ -320,6 +447,56 @@ fn shape(model: &Model, ty: &Type, n_leaves: &mut u32) -> Vec<u32> {
 
 fn join(a: Range, b: Range) -> Range {
     (a.0.min(b.0), a.1.max(b.1))
+}
+
+fn meet(a: Range, b: Range) -> Range {
+    (a.0.max(b.0), a.1.min(b.1))
+}
+
+/// Which values two numbers have that compare like this, or do not; nothing if it says nothing. An
+/// interval without values says that they cannot.
+fn compared(op: BinaryOp, truth: bool, [a, b]: [Range; 2]) -> Option<[Range; 2]> {
+    let less = |a: Range, b: Range, gap: i64| {
+        let below = (a.0, a.1.min(b.1.saturating_sub(gap)));
+        let above = (b.0.max(a.0.saturating_add(gap)), b.1);
+        (below, above)
+    };
+    // What is not one of the ends is not left out.
+    let other = |a: Range, b: Range| {
+        let at_lo = b == (a.0, a.0);
+        let at_hi = b == (a.1, a.1);
+        (
+            a.0.saturating_add(at_lo.into()),
+            a.1.saturating_sub(at_hi.into()),
+        )
+    };
+    let ((a, b), is_swapped) = match (op, truth) {
+        (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => ((meet(a, b), meet(a, b)), false),
+        (BinaryOp::Ne, true) | (BinaryOp::Eq, false) => ((other(a, b), other(b, a)), false),
+        (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => (less(a, b, 1), false),
+        (BinaryOp::Le, true) | (BinaryOp::Gt, false) => (less(a, b, 0), false),
+        (BinaryOp::Gt, true) | (BinaryOp::Le, false) => (less(b, a, 1), true),
+        (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => (less(b, a, 0), true),
+        (
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::Quot
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Implies,
+            _,
+        ) => return None,
+    };
+    Some(if is_swapped { [b, a] } else { [a, b] })
 }
 
 /// The values of an operator; nothing if they are not known. Where it fails there is none.

@@ -16,6 +16,7 @@ use crate::compile::CompileError;
 use crate::explore::{Stats, trace_step};
 use crate::initial::has_more_initial_states;
 use crate::parallel_search::find_run_parallel;
+use crate::prefix::run_among_first;
 use crate::product::{Gauge, Halt, OwnSpace, Plan, Product, Space};
 use crate::stored_search::{find_run_stored, is_possible};
 use crate::symmetric_search::find_symmetric_run;
@@ -227,6 +228,10 @@ fn search_storing(
         let begun = search(product, query, patience, &mut state, gauge, progress);
         if !matches!(begun, Err(Halt::Pause)) {
             let outcome = begun.unwrap_or_else(Outcome::from);
+            let stats = stats_of(product, query, &outcome, gauge);
+            return Some((outcome, stats));
+        }
+        if let Some(outcome) = run_among_first(product, query, n_first) {
             let stats = stats_of(product, query, &outcome, gauge);
             return Some((outcome, stats));
         }

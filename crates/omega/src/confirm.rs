@@ -23,8 +23,11 @@ pub fn confirm<G: Graph>(
     within.search(acceptance, closure)
 }
 
-/// The same if all nodes of the component are known to be reachable.
-pub(crate) fn confirm_reached<G: Graph>(
+/// The same if all nodes of the component are known to be reachable. Its marks do not matter.
+///
+/// # Errors
+/// The reason for which exploration must stop.
+pub fn confirm_reached<G: Graph>(
     graph: &mut G,
     component: &Component,
     acceptance: &Acceptance,

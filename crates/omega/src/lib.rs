@@ -53,7 +53,7 @@ mod symmetric;
 pub use acceptance::{Acceptance, MarkId};
 pub use automaton::{Automaton, Cube, Edge, LetterMark, Prop, StateId};
 pub use closure::Closure;
-pub use confirm::confirm;
+pub use confirm::{confirm, confirm_reached};
 pub use dot::to_dot;
 pub use emerson_lei::{
     Component, FairCycleSearch, SearchState, find_fair_cycle, resume_fair_cycle,

@@ -6,7 +6,7 @@ use engine::{Claims, Component, Differences, System};
 use model::{ActionId, AtomMeaning, InstanceId, Model, State, Successor};
 use testkit::{Random, cases};
 
-use crate::sources::Subject;
+use crate::sources::{Subject, load};
 use crate::states::{arbitrary, changed, reachable};
 
 /// A step as propositions and fairness of actions and processes see it.
@@ -227,6 +227,80 @@ fn code_that_is_never_executed_is_not() {
         n_commands > 100 && n_cells > 100 && n_narrow > 100,
         "{n_commands} {n_cells} {n_narrow}"
     );
+}
+
+/// Counters that nothing but guards and conditions keeps small, in places that move.
+fn guarded_text(random: &mut Random) -> String {
+    let effects: Vec<String> = (0..3).map(|_| guarded_statements(random, 2)).collect();
+    let steps = effects.iter().enumerate().map(|(number, effect)| {
+        let guard = guarding(random);
+        format!("    s{number} when {guard} {{ {effect} }}\n")
+    });
+    format!(
+        "var x : 0..90 = 0\nvar y : -50..90 = 3\nvar k : 0..2 = 1\n\
+         var a : array[0..2] of 0..90 = [0, 1, 2]\nprocess P {{\n{}}}\ndeadlockfree\n",
+        steps.collect::<String>()
+    )
+}
+
+fn counter(random: &mut Random) -> &'static str {
+    let places = ["x", "y", "k", "a[k]", "a[0]", "a[x % 3]", "a[a[k] % 3]"];
+    places[random.below(places.len())]
+}
+
+fn guarding(random: &mut Random) -> String {
+    let (a, b, n) = (counter(random), counter(random), random.below(9));
+    let op = *random.pick(&["<", "<=", ">", ">=", "==", "!="]);
+    match random.below(8) {
+        0 => format!("!({})", guarding(random)),
+        1 | 2 => format!("({} && {})", guarding(random), guarding(random)),
+        3 => format!("({} || {})", guarding(random), guarding(random)),
+        4 => format!("{a} {op} {b}"),
+        _ => format!("{a} {op} {n}"),
+    }
+}
+
+fn guarded_statements(random: &mut Random, depth: usize) -> String {
+    let statement = |random: &mut Random| {
+        let (place, other, n) = (counter(random), counter(random), random.below(9));
+        match random.below(if depth > 0 { 10 } else { 8 }) {
+            0 => format!("{place} := {}", n % 3),
+            1 => format!("{place} := {other}"),
+            2 | 3 => format!("if {place} > 0 {{ {place} := {place} - 1 }}"),
+            4 | 5 => format!("if {place} < {n} {{ {place} := {place} + 1 }}"),
+            6 => {
+                format!("if {place} < {n} {{ {other} := {place}; {place} := {place} + 1 }}")
+            }
+            7 => format!("{place} := {place} + 1"),
+            _ => {
+                let condition = guarding(random);
+                let [then, otherwise] = [0; 2].map(|_| guarded_statements(random, depth - 1));
+                format!("if {condition} {{ {then} }} else {{ {otherwise} }}")
+            }
+        }
+    };
+    let n_statements = 1 + random.below(2);
+    let statements: Vec<String> = (0..n_statements).map(|_| statement(random)).collect();
+    statements.join("; ")
+}
+
+#[test]
+fn guarded_counters_stay_in_their_ranges() {
+    let (mut n_models, mut n_guarded) = (0, 0);
+    for seed in 0..u64::from(cases(1500)) {
+        let text = guarded_text(&mut Random::new(seed));
+        let subject = Subject::new(text.clone(), load(&text));
+        let claims = subject.claims(false);
+        let cells = subject.model.cells().iter().zip(&claims.ranges);
+        let is_guarded = |(_, (_, hi)): &(&_, &(i64, i64))| (4..90).contains(hi);
+        n_guarded += cells.filter(is_guarded).count();
+        n_models += 1;
+        for state in &reachable(&subject.model, 150).0 {
+            assert_eq!(compare_elimination(&subject, &claims, state), None);
+        }
+    }
+    println!("{n_guarded} of {n_models}");
+    assert!(n_guarded > n_models / 4, "{n_guarded} of {n_models}");
 }
 
 #[test]
