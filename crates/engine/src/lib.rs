@@ -27,7 +27,6 @@ mod letters;
 mod native;
 mod parallel_search;
 mod parents;
-mod passage;
 mod prefix;
 mod priority;
 mod product;

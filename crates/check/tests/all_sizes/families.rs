@@ -1,12 +1,15 @@
 //! The families of `testdata/families.toml` and `testdata/held_out/families.toml`: for all N, and for
 //! each N up to 7. Nothing is tuned for the latter, so how many of them are decided is only printed.
-//! `FAIR_FAMILY` selects families by a part of their names.
+//! Everyday runs leave out what is not expected to be decided, which costs most, and two thirds of what
+//! is held out; `FAIR_CASES=2` and `FAIR_FAMILY`, which selects families by a part of their names, ask
+//! about everything.
 
 use crate::parameterized_support::{abstract_answer, ask_with, load_instance};
 use base::{Budget, NoProgress};
 use check::{Answer, Plan};
 use evidence::Verdict;
 use serde::Deserialize;
+use testkit::cases;
 
 /// Instances up to this number of processes are looked at.
 const MAX_INSTANCE: i64 = 7;
@@ -76,8 +79,18 @@ fn answer(row: &Row, text: &str) -> Answer {
 
 /// Fails if an answer is wrong. Returns the rows without one, and how many of a hundred have one.
 fn undecided(folder: &str, rows: &[Row]) -> (Vec<usize>, usize) {
+    let is_all = cases(1) > 1 || std::env::var("FAIR_FAMILY").is_ok();
+    let is_asked = |number: usize, row: &Row| {
+        let is_everyday = !row.unknown && (folder.is_empty() || number.is_multiple_of(3));
+        is_all || is_everyday
+    };
+
     let mut undecided = Vec::new();
     for (number, row) in rows.iter().enumerate() {
+        if !is_asked(number, row) {
+            undecided.push(number);
+            continue;
+        }
         let answer = answer(row, &text_of(folder, row));
         let said = match answer.outcome.verdict {
             Verdict::Holds { .. } => Truth::Holds,
@@ -99,7 +112,7 @@ fn undecided(folder: &str, rows: &[Row]) -> (Vec<usize>, usize) {
         .map(|r| format!("{} {}", r.model, r.property))
         .collect();
     println!(
-        "{folder}families: {decided} % of {} rows are decided, not {names:?}",
+        "{folder}families: {decided} % of {} rows are asked about and decided, not {names:?}",
         rows.len()
     );
     (undecided, decided)

@@ -178,7 +178,7 @@ impl Shared<'_> {
         for name in kept.position.level.1..n_restored as StateIndex {
             let words = self.store.get(name);
             if !worker.letters.has_step_atoms() {
-                worker.inspect(self, (name, false), &words, None)?;
+                worker.inspect(self, name, &words, None)?;
             }
         }
 

@@ -3,66 +3,51 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use base::{AtomId, Budget, bits};
+use base::{AtomId, bits};
 use evidence::{StepPool, Trace};
-use rustc_hash::FxHashSet;
 
-use crate::label::{Label, LabelId, LabelTable};
-use crate::passage::Passage;
+use crate::label::{Label, LabelId};
 use crate::stubborn::Stubborn;
 use crate::system::{Steps, System};
 use store::StateIndex;
 
-use super::{Place, Shared, Stats, Worker, count_actions, trace_step};
+use super::{Shared, Stats, Worker, count_actions, trace_step};
 
 impl Shared<'_> {
-    /// The shortest run to a place. `last` names the step that must end it. Nothing if the search went
+    /// The shortest run to a state. `last` names the step that must end it. Nothing if the search went
     /// on from a checkpoint in which some state does not follow its parent.
     pub(super) fn trace(
         &self,
         system: &mut System<'_>,
-        place: &Place,
+        state: StateIndex,
         last: Option<(StateIndex, Label)>,
     ) -> Option<Trace> {
         let mut pool = StepPool::default();
         let mut steps = Vec::new();
-        let mut at = place.kept;
-        let end = self.store.get(at);
-        let mut states = vec![system.unpack(place.passed.as_deref().unwrap_or(&end))];
-        if let Some(passed) = &place.passed {
-            for (words, label) in passage_to(system, &end, passed)? {
-                steps.push(pool.share(trace_step(system.label(label))));
-                states.push(system.unpack(&words));
-            }
-        }
+        let mut path = vec![state];
+        let mut at = state;
         if let Some((source, label)) = &last {
             steps.push(pool.share(trace_step(label)));
-            states.push(system.unpack(&self.store.get(*source)));
+            path.push(*source);
             at = *source;
         }
 
         let mut block = Block::default();
         while let Some(candidates) = self.parents.candidates(at) {
-            let target = self.store.get(at);
             block.expand(self, system, candidates);
-            let (source, label) = block.first_to(&target)?;
-            let words = self.store.get(source);
-            let way = if self.is_passing {
-                passage_to(system, &words, &target)?
-            } else {
-                vec![(words, label)]
-            };
-            for (words, label) in way {
-                steps.push(pool.share(trace_step(system.label(label))));
-                states.push(system.unpack(&words));
-            }
+            let (source, label) = block.first_to(&self.store.get(at))?;
+            steps.push(pool.share(trace_step(system.label(label))));
+            path.push(source);
             at = source;
         }
 
-        states.reverse();
+        path.reverse();
         steps.reverse();
+        let states = path
+            .iter()
+            .map(|&index| system.unpack(&self.store.get(index)));
         Some(Trace {
-            states,
+            states: states.collect(),
             steps,
             loop_start: None,
         })
@@ -113,46 +98,6 @@ impl Shared<'_> {
     }
 }
 
-/// The shortest way from a state to another one through states in which some process has control, from
-/// behind: each state on it but the last, with the step that leaves it.
-fn passage_to(
-    system: &mut System<'_>,
-    from: &[u64],
-    to: &[u64],
-) -> Option<Vec<(Vec<u64>, LabelId)>> {
-    let mut met = vec![(from.to_vec(), 0, LabelTable::IDLE)];
-    let mut known: FxHashSet<Vec<u64>> = std::iter::once(from.to_vec()).collect();
-    let mut steps = Steps::default();
-    let mut next = 0;
-    let mut end = None;
-    while end.is_none() {
-        // A state with a run-time error leads nowhere.
-        if system.steps(&met.get(next)?.0, &mut steps).is_err() {
-            steps.clear();
-        }
-        for (position, words) in steps.words.chunks_exact(from.len()).enumerate() {
-            let step = (next, steps.labels[position]);
-            if words == to {
-                end = end.or(Some(step));
-            } else if system.is_transient(words) && known.insert(words.to_vec()) {
-                met.push((words.to_vec(), step.0, step.1));
-            }
-        }
-        next += 1;
-    }
-
-    let mut way = Vec::new();
-    let (mut at, mut label) = end?;
-    loop {
-        let (words, before, own) = &met[at];
-        way.push((words.clone(), label));
-        if at == 0 {
-            return Some(way);
-        }
-        (at, label) = (*before, *own);
-    }
-}
-
 /// The steps of states that follow each other. On a long way back, many parents are among the same
 /// ones, so these are not expanded again for each.
 #[derive(Default)]
@@ -177,21 +122,11 @@ impl Block {
             ..Self::default()
         };
 
-        let (mut steps, mut passage) = (Steps::default(), Passage::default());
-        steps.n_words = self.n_words;
+        let mut steps = Steps::default();
         let n_states = shared.store.len() as StateIndex;
         for source in sources.start..sources.end.min(n_states) {
-            let state = shared.store.get(source);
             // A state with a run-time error leads nowhere.
-            let is_known = if shared.is_passing {
-                steps.clear();
-                let unlimited = Budget::unlimited();
-                let result = system.append_long_steps(&state, &mut steps, &mut passage, &unlimited);
-                result.is_ok() || !passage.is_empty()
-            } else {
-                system.steps(&state, &mut steps).is_ok()
-            };
-            if is_known {
+            if system.steps(&shared.store.get(source), &mut steps).is_ok() {
                 self.targets.extend_from_slice(&steps.words);
                 let labels = steps.labels.iter();
                 self.origins.extend(labels.map(|label| (source, *label)));

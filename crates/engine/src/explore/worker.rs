@@ -7,16 +7,12 @@ use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
-use crate::passage::{Obstacle, Passage};
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
 use store::{Index, Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
-use super::{
-    Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Place, Shared, Source, Task, TaskKind,
-    Worker,
-};
+use super::{Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, TaskKind, Worker};
 
 impl Ahead {
     /// Asks the processor for where the targets will be looked up that are not known yet.
@@ -25,7 +21,7 @@ impl Ahead {
         let mut sources = self.sources.iter().zip(self.states.chunks_exact(n_words));
         let mut source = sources.next();
         for &position in &self.unknown {
-            while source.is_some_and(|(source, _)| position as usize >= source.end) {
+            while source.is_some_and(|((_, end), _)| position as usize >= *end) {
                 source = sources.next();
             }
             if let Some((_, state)) = source {
@@ -33,17 +29,6 @@ impl Ahead {
                 store.prefetch_to_insert(table, target, state);
             }
         }
-    }
-}
-
-/// The end of a search that cannot walk through all that is behind a state.
-fn end_at(obstacle: Obstacle, source: StateIndex, passage: &Passage) -> End {
-    match obstacle {
-        Obstacle::Stopped(reason) => End::Stopped(reason),
-        Obstacle::Failed(passed) => End::Failure(Some(Place {
-            kept: source,
-            passed: passed.map(|position| passage.state(position).into()),
-        })),
     }
 }
 
@@ -161,7 +146,7 @@ impl<'m> Worker<'m> {
         let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
         loop {
             self.look_ahead(shared, &mut sources, &mut ahead);
-            if ahead.sources.is_empty() && ahead.obstacle.is_none() {
+            if ahead.sources.is_empty() && ahead.failed.is_none() {
                 break;
             }
             let table = guard.get_or_insert_with(|| shared.store.table());
@@ -184,7 +169,7 @@ impl<'m> Worker<'m> {
             if shared.store.has_halves() {
                 ahead.prefetch_unknown(&shared.store, table);
             }
-            self.expand(shared, guard, &mut ahead)?;
+            self.expand(shared, guard, &ahead)?;
         }
 
         self.ahead = ahead;
@@ -204,9 +189,7 @@ impl<'m> Worker<'m> {
         ahead.states.clear();
         ahead.steps.clear();
         ahead.steps.n_words = n_words;
-        ahead.obstacle = None;
-        ahead.passed.clear();
-        ahead.passed_labels.clear();
+        ahead.failed = None;
 
         for source in sources {
             let start = ahead.states.len();
@@ -214,30 +197,12 @@ impl<'m> Worker<'m> {
             let state = &mut ahead.states[start..];
             shared.store.read(source, state);
             let (steps, spare) = (&mut ahead.steps, &mut ahead.spare);
-            if shared.is_passing {
-                let passage = &mut ahead.passage;
-                let budget = shared.budget;
-                let result = self.system.append_long_steps(state, steps, passage, budget);
-                ahead.passed.extend_from_slice(&passage.states);
-                ahead.passed_labels.extend_from_slice(&passage.labels);
-                ahead.obstacle = result
-                    .err()
-                    .map(|obstacle| end_at(obstacle, source, passage));
-            } else if self.system.append_steps(state, steps, spare).is_err() {
-                ahead.obstacle = Some(End::Failure(Some(Place::kept(source))));
+            if self.system.append_steps(state, steps, spare).is_err() {
+                ahead.failed = Some(source);
+                break;
             }
-            // What was met before something that is passed has failed is looked at before.
-            let is_known = ahead.obstacle.is_none() || !ahead.passage.is_empty();
-            if is_known {
-                ahead.sources.push(Source {
-                    state: source,
-                    end: ahead.steps.len(),
-                    passed_end: ahead.passed.len(),
-                    labels_end: ahead.passed_labels.len(),
-                });
-            }
-            let is_enough = ahead.steps.len() >= N_AHEAD || self.stubborn.is_some();
-            if is_enough || ahead.obstacle.is_some() {
+            ahead.sources.push((source, steps.len()));
+            if steps.len() >= N_AHEAD || self.stubborn.is_some() {
                 break;
             }
         }
@@ -248,25 +213,18 @@ impl<'m> Worker<'m> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        ahead: &mut Ahead,
+        ahead: &Ahead,
     ) -> Result<(), End> {
-        let obstacle = ahead.obstacle.take();
-        let ahead = &*ahead;
-        let mut first = Source::default();
+        let mut first = 0;
         let mut unknown = ahead.unknown.iter().copied().peekable();
-        for (number, &behind) in ahead.sources.iter().enumerate() {
-            let Source {
-                state: source, end, ..
-            } = behind;
-            let positions = first.end..end;
-            let passed = &ahead.passed[first.passed_end..behind.passed_end];
-            let passed_labels = &ahead.passed_labels[first.labels_end..behind.labels_end];
-            first = behind;
+        for (number, &(source, end)) in ahead.sources.iter().enumerate() {
+            let positions = first..end;
+            first = end;
             let n_states = shared.n_states() + self.n_uncounted;
             let spent = shared.budget.check(n_states, self.memory);
             spent.map_err(End::Stopped)?;
             shared.parents.begin(source, shared.store.len());
-            if positions.is_empty() && passed.is_empty() {
+            if positions.is_empty() {
                 let n_words = self.system.n_words();
                 let state = &ahead.states[number * n_words..][..n_words];
                 self.stay(shared, guard, source, state)?;
@@ -277,15 +235,9 @@ impl<'m> Worker<'m> {
                 self.take_some(shared, guard, source, ahead)?;
                 continue;
             }
-            self.n_transitions += (positions.len() + passed_labels.len()) as u64;
-            for label in ahead.steps.labels[positions.clone()]
-                .iter()
-                .chain(passed_labels)
-            {
+            self.n_transitions += positions.len() as u64;
+            for label in &ahead.steps.labels[positions.clone()] {
                 self.note_label(shared, *label);
-            }
-            for words in passed.chunks_exact(self.system.n_words()) {
-                self.inspect(shared, (source, true), words, None)?;
             }
             if self.letters.has_step_atoms() {
                 for position in positions {
@@ -300,7 +252,10 @@ impl<'m> Worker<'m> {
             }
         }
 
-        obstacle.map_or(Ok(()), Err)
+        match ahead.failed {
+            Some(source) => Err(End::Failure(Some(source))),
+            None => Ok(()),
+        }
     }
 
     /// Takes the idle step of a deadlock.
@@ -313,10 +268,10 @@ impl<'m> Worker<'m> {
     ) -> Result<(), End> {
         self.n_transitions += 1;
         match shared.goal {
-            Goal::Deadlock => return Err(End::Goal(Place::kept(source), None)),
+            Goal::Deadlock => return Err(End::Goal(source, None)),
             Goal::Several(goals) => {
                 let is_met = |goal: &Goal| matches!(goal, Goal::Deadlock);
-                self.meet(shared, goals, &is_met, (Place::kept(source), None))?;
+                self.meet(shared, goals, &is_met, (source, None))?;
             }
             Goal::Nothing | Goal::Satisfies(_) => {}
         }
@@ -384,26 +339,20 @@ impl<'m> Worker<'m> {
         } else if !self.letters.has_step_atoms() {
             return Ok(index);
         }
-        // A run is told by its last step only if that is a single one.
-        let last = from.filter(|_| !shared.is_passing);
-        self.inspect(shared, (index, false), words, last)?;
+        self.inspect(shared, index, words, from)?;
         Ok(index)
     }
 
-    /// Looks whether a state is the goal: one that is kept, or one that is passed behind it.
+    /// Looks whether a state is the goal.
     pub(super) fn inspect(
         &mut self,
         shared: &Shared<'_>,
-        (kept, is_passed): (StateIndex, bool),
+        index: StateIndex,
         words: &[u64],
         from: Option<(StateIndex, LabelId)>,
     ) -> Result<(), End> {
-        let place = || Place {
-            kept,
-            passed: is_passed.then(|| words.into()),
-        };
         self.letter.fill(0);
-        let failed = |Failed| End::Failure(Some(place()));
+        let failed = |Failed| End::Failure(Some(index));
         self.letters
             .of_state(&mut self.system, words, &mut self.letter)
             .map_err(failed)?;
@@ -430,12 +379,12 @@ impl<'m> Worker<'m> {
         match shared.goal {
             Goal::Satisfies(goal) if goal.holds(&holds) => {
                 let label = |(source, label)| (source, self.system.label(label).clone());
-                return Err(End::Goal(place(), from.map(label).map(Box::new)));
+                return Err(End::Goal(index, from.map(label)));
             }
             Goal::Several(goals) => {
                 let is_met =
                     |goal: &Goal| matches!(goal, Goal::Satisfies(goal) if goal.holds(&holds));
-                self.meet(shared, goals, &is_met, (place(), from))?;
+                self.meet(shared, goals, &is_met, (index, from))?;
             }
             Goal::Nothing | Goal::Satisfies(_) | Goal::Deadlock => {}
         }
@@ -449,14 +398,14 @@ impl<'m> Worker<'m> {
         shared: &Shared<'_>,
         goals: &[Goal],
         is_met: &dyn Fn(&Goal) -> bool,
-        (place, from): (Place, Option<(StateIndex, LabelId)>),
+        (state, from): (StateIndex, Option<(StateIndex, LabelId)>),
     ) -> Result<(), End> {
         for (number, goal) in goals.iter().enumerate() {
             if shared.met.is_open(number) && is_met(goal) {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 let n_states = shared.n_states() + self.n_uncounted - self.n_transient;
                 let meeting = Meeting {
-                    place: place.clone(),
+                    state,
                     last: from.map(label),
                     n_states,
                     n_transitions: self.n_transitions,
