@@ -1,14 +1,16 @@
 //! The computed abstraction is the best one: compared with the enumeration of all states.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use abstraction::predicate::{
-    Abstraction, Content, Domain, Origin, Program, Questions, program_of, state_term,
+    Abstraction, Content, Domain, Origin, Program, Questions, for_some_integer, program_of,
+    state_term,
 };
 use base::{Budget, Source, Span};
 use model::{ActionId, Env, InstanceId, LocationId, Model, State};
-use smt::Embedded;
+use smt::{Embedded, Linear, Sort, Term};
 use testkit::Random;
 use testkit::programs::{ARRAYS, CHANNELS, EVENTS, NUMBERS, ProgramFamily, SYNCHRONOUS};
 
@@ -250,4 +252,54 @@ fn adding_a_predicate_asks_only_what_involves_it() {
     let n_second = ask_all(&mut abstraction) - n_first;
     // Only the effect of `other` on the new predicate is asked: two questions with up to two rows.
     assert!(n_second <= 6, "{n_second} new questions");
+}
+
+fn number(name: &str) -> Term {
+    Term::var(name, Sort::Int)
+}
+
+/// Whether some choice makes a condition true is what trying all of them says.
+#[test]
+fn cases_decide_what_some_choice_makes_true() {
+    let mut seed = 5_u64;
+    let mut below = |n: u64| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(99);
+        ((seed >> 33) % n) as i128
+    };
+    let mut n_decided = 0;
+    for _ in 0..400 {
+        let mut atom = || {
+            let times = |name: &str, factor| Linear::of(&number(name)).times(factor).into_term();
+            let own = times("v", 1 + below(3));
+            let x = times("x", below(3) - 1);
+            match below(3) {
+                0 => {
+                    let divisor = 2 + below(3);
+                    let rest = Term::rem(Term::add([own, x]), divisor);
+                    Term::eq(rest, Term::Int(below(4)))
+                }
+                1 => Term::le(Term::add([number("v"), x]), Term::Int(below(9) - 4)),
+                _ => Term::le(Term::Int(below(9) - 4), Term::sub(number("v"), x)),
+            }
+        };
+        let condition = Term::or([Term::and([atom(), atom()]), Term::and([atom(), atom()])]);
+        let Some(enabled) = for_some_integer("v", &condition) else {
+            continue;
+        };
+        n_decided += 1;
+        for x in -5..=5 {
+            let with = |v: i128| {
+                let mut state = smt::Model::default();
+                state.set(&Arc::from("x"), smt::Value::Int(x));
+                state.set(&Arc::from("v"), smt::Value::Int(v));
+                state
+            };
+            let is_possible = (-60..=60).any(|v| with(v).bool(&condition) == Some(true));
+            let claimed = with(0).bool(&enabled);
+            assert_eq!(claimed, Some(is_possible), "{condition:?} at {x}");
+        }
+    }
+    assert!(n_decided > 50, "{n_decided}");
 }

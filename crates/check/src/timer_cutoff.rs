@@ -18,7 +18,10 @@ use base::{AtomId, Fairness, FairnessKind, Progress};
 use engine::{Built, System};
 use evidence::{Verdict, ViolationKind};
 use logic::{CtlStar, NamedProperty};
-use model::{Assumption, AtomMeaning, Model, Reach, StepPattern, StepSet, Timer, VarId};
+use model::{
+    Assumption, AtomMeaning, Model, Reach, Setting, StepPattern, StepSet, Stmt, StmtKind, Timer,
+    VarId,
+};
 
 use crate::stutter_invariance::is_stutter_sensitive;
 use crate::timers::{FARTHEST, sets_beyond};
@@ -58,6 +61,10 @@ type Beyond = Vec<i64>;
 impl Settings<'_> {
     /// Asks setting after setting until all others are known to be like them.
     pub(crate) fn decide(&self, progress: &mut dyn Progress) -> Result<BySettings, Bug> {
+        if !self.are_numbers_single() {
+            return Ok(BySettings::Open);
+        }
+
         let mut common: Option<(Verdict, String)> = None;
         let mut reasons = BTreeSet::new();
         let readings: &[bool] = if sets_beyond(self.model) {
@@ -78,6 +85,31 @@ impl Settings<'_> {
             Some((verdict, _)) => BySettings::Alike(verdict, reasons.join("; ")),
             None => BySettings::Open,
         })
+    }
+
+    /// Is each abstract timer set from its threshold on at one place of the text at most? Elsewhere a
+    /// setting may have one number here and another one there, which is not tried.
+    fn are_numbers_single(&self) -> bool {
+        let is_single = |timer: &Timer| {
+            let is_beyond = timer.threshold.is_some_and(|least| timer.limit >= least);
+            let mut n_places = 0;
+            let processes = self.model.parts().processes.iter();
+            for step in processes.flat_map(|process| &process.steps) {
+                Stmt::walk_all(&step.effect, &mut |statement| {
+                    // shape: other statements set no timer.
+                    if let StmtKind::SetTimer(place, setting) = statement
+                        && place.var == timer.var
+                    {
+                        n_places += match setting {
+                            Setting::Any => 1,
+                            Setting::To(_) => usize::from(is_beyond),
+                        };
+                    }
+                });
+            }
+            n_places <= 1
+        };
+        self.abstract_timers().all(is_single)
     }
 
     /// The same, where numbers that the model sets itself are taken as they are, or stand for any
@@ -245,6 +277,7 @@ impl Settings<'_> {
         };
         let ticks = ticks_of(self.model);
         let is_of_ticks = |atom: AtomId| {
+            // shape: only propositions about steps name any.
             let Some(AtomMeaning::Taken(pattern)) = meaning(atom) else {
                 return false;
             };

@@ -254,7 +254,6 @@ impl<'m> Analysis<'m> {
 
     /// From here on the expression has this truth value. Is that possible, as far as is known?
     fn assume(&mut self, command: usize, expr: &'m Expr, truth: bool) -> bool {
-        // shape: what says nothing of a single place is passed over.
         match expr {
             Expr::Not(inner) => self.assume(command, inner, !truth),
             Expr::Binary(BinaryOp::And, left, right) if truth => {
@@ -274,7 +273,17 @@ impl<'m> Analysis<'m> {
                 self.learn(left, lower) && self.learn(right, upper)
             }
             Expr::Read(_) => self.learn(expr, (i64::from(truth), i64::from(truth))),
-            _ => true,
+            // These say nothing of a single place.
+            Expr::Int(_)
+            | Expr::Bool(_)
+            | Expr::Enum(..)
+            | Expr::Bound(_)
+            | Expr::Neg(_)
+            | Expr::Ite(..)
+            | Expr::Quantified { .. }
+            | Expr::Wrap { .. }
+            | Expr::At { .. }
+            | Expr::Length(_) => true,
         }
     }
 

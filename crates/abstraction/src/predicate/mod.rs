@@ -55,3 +55,4 @@ pub use recurrence::{Change, N_ROUNDS, Recurrence, Rounds};
 pub use refine::Refined;
 pub use replay::{Concrete, Execution, concretize, execute, has_endless_choices};
 pub use show::show;
+pub use teams::for_some_integer;

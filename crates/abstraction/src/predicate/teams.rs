@@ -190,6 +190,19 @@ impl ProgramBuilder<'_> {
     }
 }
 
+/// Whether some integer in the place of a name makes a condition true, as a condition without the name;
+/// nothing if that is not computed.
+#[must_use]
+pub fn for_some_integer(name: &str, condition: &Term) -> Option<Term> {
+    let local = Local {
+        name: Arc::from(name),
+        sort: Sort::Int,
+        interval: (None, None),
+        endless: None,
+    };
+    case_by_case(condition, std::slice::from_ref(&local))
+}
+
 /// When a guard is true for some choice: the guard for each of some values, if they are few and
 /// decide it.
 fn case_by_case(guard: &Term, locals: &[Local]) -> Option<Term> {
@@ -298,65 +311,4 @@ fn combinations(lists: &[&[CommandId]]) -> Vec<Vec<CommandId>> {
         teams = teams.iter().flat_map(extend).collect();
     }
     teams
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn var(name: &str) -> Term {
-        Term::var(name, Sort::Int)
-    }
-
-    /// Whether some choice makes a condition true is what trying all of them says.
-    #[test]
-    fn cases_decide_what_some_choice_makes_true() {
-        let local = Local {
-            name: Arc::from("v"),
-            sort: Sort::Int,
-            interval: (None, None),
-            endless: None,
-        };
-        let mut seed = 5_u64;
-        let mut below = |n: u64| {
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(99);
-            ((seed >> 33) % n) as i128
-        };
-        let mut n_decided = 0;
-        for _ in 0..400 {
-            let mut atom = || {
-                let times = |name: &str, factor| Linear::of(&var(name)).times(factor).into_term();
-                let own = times("v", 1 + below(3));
-                let x = times("x", below(3) - 1);
-                match below(3) {
-                    0 => {
-                        let divisor = 2 + below(3);
-                        let rest = Term::rem(Term::add([own, x]), divisor);
-                        Term::eq(rest, Term::Int(below(4)))
-                    }
-                    1 => Term::le(Term::add([var("v"), x]), Term::Int(below(9) - 4)),
-                    _ => Term::le(Term::Int(below(9) - 4), Term::sub(var("v"), x)),
-                }
-            };
-            let condition = Term::or([Term::and([atom(), atom()]), Term::and([atom(), atom()])]);
-            let Some(enabled) = case_by_case(&condition, std::slice::from_ref(&local)) else {
-                continue;
-            };
-            n_decided += 1;
-            for x in -5..=5 {
-                let with = |v: i128| {
-                    let mut state = smt::Model::default();
-                    state.set(&Arc::from("x"), smt::Value::Int(x));
-                    state.set(&Arc::from("v"), smt::Value::Int(v));
-                    state
-                };
-                let is_possible = (-60..=60).any(|v| with(v).bool(&condition) == Some(true));
-                let claimed = with(0).bool(&enabled);
-                assert_eq!(claimed, Some(is_possible), "{condition:?} at {x}");
-            }
-        }
-        assert!(n_decided > 50, "{n_decided}");
-    }
 }
