@@ -492,8 +492,8 @@ fn wrong_arguments_prove_nothing() {
     assert!(is_proved(&both.replace("FAIRNESS", "strong-global")));
     // There is always a step, but not always one that brings the token nearer.
     let idle = "param N >= 3\nvar at : 0..N-1 = 0\nvar on : bool = false\n\
-                var moves : bool[N] = any\nprocess P(i in 0..N-1) {\n\
-                hop when at == i && moves[i] { at := (at + 1) mod N }\n\
+                var lucky : bool[N] = any\nprocess P(i in 0..N-1) {\n\
+                hop when at == i && lucky[i] { at := (at + 1) mod N }\n\
                 spin when at == i { on := !on } }\n\
                 property q under strong-global: forall p in 0..N-1: always eventually at == p\n";
     assert!(!is_proved(idle));
