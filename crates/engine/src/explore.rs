@@ -210,6 +210,7 @@ pub fn explore(
         goal,
         met: Meetings::new(goal),
         is_passing: system.has_control() && stubborn.is_none() && !letters.has_step_atoms(),
+        is_late: letters.can_wait(),
         budget,
         search_id: exploration.fingerprint(system),
         initial: RwLock::default(),
@@ -310,6 +311,8 @@ struct Shared<'a> {
     met: Meetings,
     /// Are states in which some process has control passed through, not kept?
     is_passing: bool,
+    /// Are states looked at when they are expanded, not when they are reached?
+    is_late: bool,
     budget: &'a Budget,
     /// What tells this search from all others, if its state is kept.
     search_id: u64,

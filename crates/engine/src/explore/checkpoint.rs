@@ -178,7 +178,7 @@ impl Shared<'_> {
         }
         for name in kept.position.level.1..n_restored as StateIndex {
             let words = self.store.get(name);
-            if !worker.letters.has_step_atoms() {
+            if !worker.letters.has_step_atoms() && !self.is_late {
                 worker.inspect(self, name, &words, Encounter::Reached(None))?;
             }
         }

@@ -49,7 +49,9 @@ fn end_at(obstacle: Obstacle, kept: StateIndex) -> End {
 pub(super) enum Encounter {
     /// It is kept, and this step led there, if any.
     Reached(Option<(StateIndex, LabelId)>),
-    /// It is passed behind one that is kept.
+    /// It is kept, and its steps are known.
+    Expanded { is_stuck: bool },
+    /// It is passed behind one that is kept, and its steps are known: there are some.
     Passed,
 }
 
@@ -283,6 +285,9 @@ impl<'m> Worker<'m> {
             let n_words = self.system.n_words();
             let state = &ahead.states[number * n_words..][..n_words];
             let is_stuck = n_own == (0, 0);
+            if shared.is_late {
+                self.inspect(shared, source, state, Encounter::Expanded { is_stuck })?;
+            }
             if is_stuck {
                 self.stay(shared, guard, source, state)?;
                 continue;
@@ -402,7 +407,7 @@ impl<'m> Worker<'m> {
             self.n_uncounted += 1;
             shared.parents.set(index, from.map(|(parent, _)| parent));
         }
-        if !is_new && !self.letters.has_step_atoms() {
+        if shared.is_late || !is_new && !self.letters.has_step_atoms() {
             return Ok(index);
         }
         // A run is told by its last step only if that is a single one.
@@ -421,6 +426,7 @@ impl<'m> Worker<'m> {
     ) -> Result<(), End> {
         let (from, is_passed) = match encounter {
             Encounter::Reached(from) => (from, false),
+            Encounter::Expanded { .. } => (None, false),
             Encounter::Passed => (None, true),
         };
         let place = || Place {
@@ -428,9 +434,14 @@ impl<'m> Worker<'m> {
             passed: is_passed.then(|| words.into()),
         };
         self.letter.fill(0);
-        self.letters
-            .of_state(&mut self.system, words, &mut self.letter)
-            .map_err(|Failed| End::Failure(Some(place())))?;
+        let (letters, letter) = (&mut self.letters, &mut self.letter);
+        let evaluated = if shared.is_late {
+            let is_stuck = matches!(encounter, Encounter::Expanded { is_stuck: true });
+            letters.of_expanded(&mut self.system, words, is_stuck, letter)
+        } else {
+            letters.of_state(&mut self.system, words, letter)
+        };
+        evaluated.map_err(|Failed| End::Failure(Some(place())))?;
         if let (true, Some((_, label))) = (self.letters.has_step_atoms(), from) {
             let more = self.letters.of_label(&self.system, label);
             bits::union_into(&mut self.letter, more);
