@@ -5,8 +5,6 @@
 //! behind it, each once, until no process has control. What is passed behind two kept states is passed
 //! twice, as in Spin.
 
-use std::ops::{ControlFlow, Range};
-
 use base::{Budget, StopReason};
 use store::StateStore;
 
@@ -19,9 +17,6 @@ pub(crate) struct Passage {
     n_words: usize,
     /// Their words, one state after the other, in the order in which they are met.
     pub(crate) states: Vec<u64>,
-    /// For each, which of `steps` are its own, as they are computed; nothing if they cannot be.
-    own: Vec<Option<Range<usize>>>,
-    steps: Steps,
     /// How many steps of the state itself lead to where no process has control, and how many to states
     /// that are passed. They come first.
     pub(crate) n_own: (usize, usize),
@@ -29,30 +24,36 @@ pub(crate) struct Passage {
     pub(crate) labels: Vec<LabelId>,
     /// Where many are found: one more than the position of a state, by its hash and what follows.
     slots: Vec<u32>,
+    /// The state that is looked at.
+    current: Vec<u64>,
 }
 
 /// Why not everything behind a state is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Obstacle {
     /// The steps of the state itself, or of this one that is passed, cannot be computed because of a
-    /// run-time error. What was passed before is there.
+    /// run-time error. What was met before is there.
     Failed(Option<Box<[u64]>>),
     Stopped(StopReason),
+}
+
+impl Obstacle {
+    /// Is nothing known of what is behind the state?
+    pub(crate) fn hides_all(&self) -> bool {
+        matches!(self, Self::Failed(None))
+    }
 }
 
 /// Fewer states are compared one after the other.
 const MIN_HASHED: usize = 12;
 
-/// The budget is asked whenever so many states have been passed.
+/// The budget is asked whenever so many steps have led to states that are passed.
 const POLL: usize = 1024;
 
 impl Passage {
     fn clear(&mut self, n_words: usize) {
         self.n_words = n_words;
         self.states.clear();
-        self.own.clear();
-        self.steps.clear();
-        self.steps.n_words = n_words;
         self.n_own = (0, 0);
         self.labels.clear();
         self.slots.clear();
@@ -60,12 +61,7 @@ impl Passage {
 
     /// How many states are passed.
     fn len(&self) -> usize {
-        self.own.len()
-    }
-
-    /// Is no state passed?
-    pub(crate) fn is_empty(&self) -> bool {
-        self.own.is_empty()
+        self.states.len() / self.n_words
     }
 
     /// The words of a state that is passed.
@@ -90,10 +86,9 @@ impl Passage {
         slot
     }
 
-    /// Adds a state that is not known.
-    fn add(&mut self, words: &[u64], own: Option<Range<usize>>) {
-        self.states.extend_from_slice(words);
-        self.own.push(own);
+    /// Adds the current state, which is not known.
+    fn add(&mut self) {
+        self.states.extend_from_slice(&self.current);
         let len = self.len();
         if len < MIN_HASHED {
             return;
@@ -114,8 +109,7 @@ impl Passage {
 
     /// The bytes in use.
     fn memory(&self) -> u64 {
-        let words = self.states.len() + self.steps.words.len() + self.steps.len();
-        8 * words as u64 + size_of_val(&self.own[..]) as u64 + 4 * self.slots.len() as u64
+        8 * self.states.len() as u64 + 4 * (self.slots.len() + self.labels.len()) as u64
     }
 }
 
@@ -129,98 +123,96 @@ impl System<'_> {
         passage: &mut Passage,
         budget: &Budget,
     ) -> Result<(), Obstacle> {
-        passage.clear(self.layout.n_words);
+        let n_words = self.layout.n_words;
+        passage.clear(n_words);
+        let first = steps.len();
+        let own = self.append_ruled(state, steps);
+        own.map_err(|Failed| Obstacle::Failed(None))?;
+
+        // The steps are the queue, too: those of a state that is passed are added behind the others.
+        let own_end = steps.len();
+        let (mut next, mut kept) = (first, first);
+        let mut result = Ok(());
+        while next < steps.len() && result.is_ok() {
+            let is_own = usize::from(next < own_end);
+            if self.is_transient(steps.target(next, n_words)) {
+                match self.pass(next, steps, passage) {
+                    Ok(false) => self.take_control(&mut steps.words[next * n_words..][..n_words]),
+                    passed => {
+                        passage.labels.push(steps.labels[next]);
+                        passage.n_own.1 += is_own;
+                        next += 1;
+                        result = passed.and_then(|_| self.poll(steps, passage, budget));
+                        continue;
+                    }
+                }
+            }
+            if kept < next {
+                steps.move_step(next, kept, n_words);
+            }
+            passage.n_own.0 += is_own;
+            kept += 1;
+            next += 1;
+        }
+
+        steps.truncate(kept, n_words);
+        result
+    }
+
+    /// Adds the steps of one state. Where they are compared or made canonical, no target has control
+    /// that its process cannot use.
+    fn append_ruled(&mut self, state: &[u64], steps: &mut Steps) -> Result<(), Failed> {
         let first = steps.len();
         // A break says that only processes without control could move: there is no step.
         if self.rule(state, false, steps).is_err() {
             steps.truncate(first, self.layout.n_words);
-            return Err(Obstacle::Failed(None));
+            return Err(Failed);
         }
-        self.settle(first, steps, passage);
-        passage.n_own = (steps.len() - first, passage.labels.len());
-
-        let mut next = 0;
-        while next < passage.len() {
-            if next % POLL == POLL - 1 {
-                let n_passed = passage.len() as u64;
-                if n_passed >> self.limits.max_name_bits > 0 {
-                    return Err(Obstacle::Stopped(StopReason::StateLimit));
-                }
-                let spent = budget.check(n_passed, passage.memory());
-                spent.map_err(Obstacle::Stopped)?;
+        if self.may_repeat || self.canonicalizer.is_some() {
+            self.normalise_targets(first, steps);
+            if self.may_repeat {
+                self.merge_equal_steps(first, steps);
             }
-            let Some(own) = passage.own[next].clone() else {
-                let failed = passage.state(next).into();
-                passage.states.truncate(next * self.layout.n_words);
-                return Err(Obstacle::Failed(Some(failed)));
-            };
-            let first = steps.len();
-            steps.append_some(&passage.steps, own);
-            self.settle(first, steps, passage);
-            next += 1;
+            self.canonicalize_targets(first, steps);
         }
         Ok(())
     }
 
-    /// Makes steps of one state, those from a position on, what they are: of those where a process
-    /// keeps control, only the labels and the states that they lead to.
-    fn settle(&mut self, first: usize, steps: &mut Steps, passage: &mut Passage) {
-        let n_words = self.layout.n_words;
-        let has_representatives = self.canonicalizer.is_some();
-        let mut targets = steps.words[first * n_words..].chunks_exact(n_words);
-        let is_passing = targets.any(|words| self.is_transient(words));
-
-        if has_representatives {
-            // What is passed is a representative, which is not known yet.
-            self.normalise_targets(first, steps);
-        } else if is_passing {
-            for words in steps.words[first * n_words..].chunks_exact_mut(n_words) {
-                if self.is_transient(words) && !self.pass(words, passage) {
-                    self.take_control(words);
-                }
-            }
+    /// Passes through the target of a step, unless its process cannot use its control. An error counts
+    /// as a use.
+    fn pass(
+        &mut self,
+        position: usize,
+        steps: &mut Steps,
+        passage: &mut Passage,
+    ) -> Result<bool, Obstacle> {
+        let target = steps.target(position, self.layout.n_words);
+        if passage.knows(target) {
+            return Ok(true);
         }
-        if self.may_repeat {
-            self.merge_equal_steps(first, steps);
+        passage.current.clear();
+        passage.current.extend_from_slice(target);
+        let n_before = steps.len();
+        if self.append_ruled(&passage.current, steps).is_err() {
+            return Err(Obstacle::Failed(Some(passage.current[..].into())));
         }
-        self.canonicalize_targets(first, steps);
-        if !is_passing {
-            return;
+        let is_passed = steps.len() > n_before;
+        if is_passed {
+            passage.add();
         }
-
-        let mut kept = first;
-        for position in first..steps.len() {
-            let target = steps.target(position, n_words);
-            if self.is_transient(target) && (!has_representatives || self.pass(target, passage)) {
-                passage.labels.push(steps.labels[position]);
-                continue;
-            }
-            if kept < position {
-                steps.move_step(position, kept, n_words);
-            }
-            kept += 1;
-        }
-        steps.truncate(kept, n_words);
+        Ok(is_passed)
     }
 
-    /// Passes through a state, unless its process cannot use its control. An error counts as a use.
-    fn pass(&mut self, words: &[u64], passage: &mut Passage) -> bool {
-        if passage.knows(words) {
-            return true;
+    /// Asks now and then whether to go on.
+    fn poll(&self, steps: &Steps, passage: &Passage, budget: &Budget) -> Result<(), Obstacle> {
+        if !passage.labels.len().is_multiple_of(POLL) {
+            return Ok(());
         }
-        let first = passage.steps.len();
-        match self.rule(words, false, &mut passage.steps) {
-            Ok(ControlFlow::Continue(())) if passage.steps.len() > first => {
-                let own = first..passage.steps.len();
-                passage.add(words, Some(own));
-                true
-            }
-            Ok(_) => false,
-            Err(Failed) => {
-                passage.steps.truncate(first, self.layout.n_words);
-                passage.add(words, None);
-                true
-            }
+        let n_passed = passage.len() as u64;
+        if n_passed >> self.limits.max_name_bits > 0 {
+            return Err(Obstacle::Stopped(StopReason::StateLimit));
         }
+        let memory = passage.memory() + 8 * (steps.words.len() + steps.len()) as u64;
+        budget.check(n_passed, memory).map_err(Obstacle::Stopped)
     }
 }

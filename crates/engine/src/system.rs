@@ -1,6 +1,5 @@
 //! A model compiled for exploration: initial states and steps over packed words.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use model::{ActionId, Composition, Model, State, StepSet};
@@ -230,14 +229,6 @@ impl Steps {
         self.labels.extend_from_slice(&other.labels);
         self.units.extend_from_slice(&other.units);
         self.merged_units.extend_from_slice(&other.merged_units);
-    }
-
-    /// Adds some steps of another state.
-    pub(crate) fn append_some(&mut self, other: &Self, some: Range<usize>) {
-        let words = some.start * other.n_words..some.end * other.n_words;
-        self.words.extend_from_slice(&other.words[words]);
-        self.labels.extend_from_slice(&other.labels[some.clone()]);
-        self.units.extend_from_slice(&other.units[some]);
     }
 
     pub(crate) fn push(&mut self, words: &[u64], label: LabelId, unit: u32) {

@@ -185,7 +185,7 @@ impl Block {
                 steps.clear();
                 let unlimited = Budget::unlimited();
                 let result = system.append_long_steps(&state, &mut steps, &mut passage, &unlimited);
-                result.is_ok() || !passage.is_empty()
+                !result.is_err_and(|obstacle| obstacle.hides_all())
             } else {
                 system.steps(&state, &mut steps).is_ok()
             };

@@ -223,18 +223,21 @@ impl<'m> Worker<'m> {
             shared.store.read(source, state);
             let (steps, spare) = (&mut ahead.steps, &mut ahead.spare);
             let n_before = steps.len();
+            // What was met before something that is passed has failed is looked at before.
+            let mut is_known = true;
             if shared.is_passing {
                 let passage = &mut ahead.passage;
                 let budget = shared.budget;
                 let result = self.system.append_long_steps(state, steps, passage, budget);
                 ahead.passed.extend_from_slice(&passage.states);
                 ahead.passed_labels.extend_from_slice(&passage.labels);
-                ahead.obstacle = result.err().map(|obstacle| end_at(obstacle, source));
+                let obstacle = result.err();
+                is_known = !obstacle.as_ref().is_some_and(Obstacle::hides_all);
+                ahead.obstacle = obstacle.map(|obstacle| end_at(obstacle, source));
             } else if self.system.append_steps(state, steps, spare).is_err() {
                 ahead.obstacle = Some(End::Failure(Some(Place::kept(source))));
+                is_known = false;
             }
-            // What was met before something that is passed has failed is looked at before.
-            let is_known = ahead.obstacle.is_none() || !ahead.passage.is_empty();
             if is_known {
                 let n_own = if shared.is_passing {
                     ahead.passage.n_own
