@@ -150,7 +150,9 @@ impl BitstateSearch<'_, '_> {
         let state = self.path.words[self.path.words.len() - n_words..].to_vec();
         let expanded = self.system.steps(&state, steps);
         expanded.map_err(|Failed| End::Failure)?;
-        self.stats.n_transitions += steps.len().max(1) as u64;
+        if !self.system.is_transient(&state) {
+            self.stats.n_transitions += steps.len().max(1) as u64;
+        }
 
         if steps.is_empty() {
             if matches!(self.goal, Goal::Deadlock) {

@@ -85,6 +85,8 @@ pub struct Claims {
     /// By cell: the least and the greatest value that it has in states that can be reached, or
     /// something beyond.
     pub ranges: Vec<(i64, i64)>,
+    /// By channel and component: the same of what messages have in channels.
+    pub messages: Vec<Vec<(i64, i64)>>,
 }
 
 impl System<'_> {
@@ -158,7 +160,8 @@ impl System<'_> {
             atoms: atom_reads,
             never_executed: self.elimination.never_executed.clone(),
             constants: self.elimination.constants.clone(),
-            ranges: self.elimination.ranges.clone(),
+            ranges: self.elimination.ranges.cells.clone(),
+            messages: self.elimination.ranges.messages.clone(),
         })
     }
 
@@ -215,12 +218,16 @@ fn components(model: &Model, layout: &Layout, masks: &[u64]) -> Vec<Component> {
     }
 
     for (channel, fields) in layout.channels.iter().enumerate() {
-        if is_in(fields.length) {
+        let has_length = is_in(fields.length);
+        if has_length {
             found.push(Component::Length(channel));
         }
         let n_components = fields.n_components as usize;
         for position in 0..fields.capacity as usize * n_components {
-            if is_in(fields.first_slot + position as u32) {
+            let field = fields.first_slot + position as u32;
+            // What has only one value takes no room: it comes and goes with its message.
+            let is_fixed = layout.fields[field as usize].mask == 0;
+            if is_in(field) || is_fixed && has_length {
                 found.push(Component::Message {
                     channel,
                     slot: position / n_components,

@@ -4,13 +4,13 @@
 //! not left out), or if its guard is false whatever the state. A variable that no other command
 //! writes keeps its initial value and takes no room in a state. Each makes more of the other, so
 //! both are worked out in turn until nothing changes. Other variables take the room that the values
-//! need which they can have (`ranges.rs`). None of it changes the states and steps of a system, except
-//! that what is the same in all of them is not stored.
+//! need which they can have (`ranges.rs`), and so do messages in channels. None of it changes the
+//! states and steps of a system, except that what is the same in all of them is not stored.
 
 use model::{BinaryOp, CommandId, Expr, InstanceId, Model, Step};
 
 use crate::constant::Known;
-use crate::ranges::{Range, ranges};
+use crate::ranges::{Ranges, ranges};
 
 /// What is left out of a system.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub(crate) struct Elimination {
     pub(crate) never_executed: Vec<bool>,
     /// By cell: its value, if it has only one.
     pub(crate) constants: Vec<Option<i64>>,
-    /// By cell: the least and the greatest value for which there is room.
-    pub(crate) ranges: Vec<Range>,
+    /// The least and the greatest values for which there is room.
+    pub(crate) ranges: Ranges,
 }
 
 impl Elimination {
@@ -29,7 +29,7 @@ impl Elimination {
         Self {
             never_executed: vec![false; model.commands().len()],
             constants: vec![None; model.cells().len()],
-            ranges: model.cells().iter().map(|cell| cell.ty.bounds()).collect(),
+            ranges: Ranges::of_types(model),
         }
     }
 
@@ -51,7 +51,8 @@ impl Elimination {
         if !may_exchange(model) {
             elimination.ranges = ranges(model, &elimination.never_executed);
         }
-        for (range, constant) in elimination.ranges.iter_mut().zip(&elimination.constants) {
+        let cells = elimination.ranges.cells.iter_mut();
+        for (range, constant) in cells.zip(&elimination.constants) {
             *range = constant.map_or(*range, |value| (value, value));
         }
         elimination

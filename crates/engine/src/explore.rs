@@ -4,6 +4,9 @@
 //! when all of them are expanded. So the first goal met is nearest to the initial states, and the
 //! run that leads to it is shortest, whatever the number of threads. With one thread everything is
 //! deterministic.
+//!
+//! States in which some process has control are not kept unless steps are left out or looked at: they
+//! are passed through ([`crate::passage`]), so that a level is one long step away from the one before.
 
 mod checkpoint;
 mod meetings;
@@ -26,6 +29,7 @@ use crate::compile::CompileError;
 use crate::label::{Label, LabelId};
 use crate::letters::Letters;
 use crate::parents::Parents;
+use crate::passage::Passage;
 use crate::stubborn::{Demands, Refusal, Stubborn};
 use crate::system::{Steps, System};
 use store::Reading;
@@ -103,7 +107,8 @@ pub struct Stats {
     /// Distinct states of the system, without those in which some process has control: they are
     /// passed through as part of a longer step (see [`model::ModelParts::control`]).
     pub n_states: u64,
-    /// Steps that leave them, idle steps included.
+    /// Steps that leave them, idle steps included. (What a process does while it has control is not
+    /// counted: the number would depend on whether such states are stored.)
     pub n_transitions: u64,
     /// Distinct states of the product with the automaton, if there is one.
     pub n_product_states: Option<u64>,
@@ -121,7 +126,7 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// Which commands were executed, by command.
     pub commands_taken: Vec<bool>,
-    /// How often an action was taken, by action. Empty if actions were not counted.
+    /// In how many of these steps an action was taken, by action. Empty if actions were not counted.
     pub action_counts: Vec<u64>,
     /// Which atoms of interest were true somewhere, by atom.
     pub atoms_seen: Vec<bool>,
@@ -204,6 +209,8 @@ pub fn explore(
         end: Mutex::new(None),
         goal,
         met: Meetings::new(goal),
+        is_passing: system.has_control() && stubborn.is_none() && !letters.has_step_atoms(),
+        is_late: letters.can_wait(),
         budget,
         search_id: exploration.fingerprint(system),
         initial: RwLock::default(),
@@ -221,12 +228,12 @@ pub fn explore(
     let found = match end {
         None | Some(End::AllMet) => Found::Nothing,
         Some(End::Stopped(reason)) => Found::Stopped(reason),
-        Some(End::Goal(state, last)) => shared
-            .trace(system, state, last)
+        Some(End::Goal(place, last)) => shared
+            .trace(system, &place, last.map(|last| *last))
             .map_or(DAMAGED, Found::Goal),
         Some(End::Failure(None)) => Found::Failure(None),
-        Some(End::Failure(Some(state))) => shared
-            .trace(system, state, None)
+        Some(End::Failure(Some(place))) => shared
+            .trace(system, &place, None)
             .map_or(DAMAGED, |trace| Found::Failure(Some(trace))),
     };
 
@@ -248,11 +255,27 @@ const NO_PANIC_INITIAL: &str = "no thread panics while it writes initial states"
 /// Why a breadth-first search ends early.
 enum End {
     Stopped(StopReason),
-    /// At this state, reached by this step from that state (if it matters which).
-    Goal(StateIndex, Option<(StateIndex, Label)>),
+    /// At this place, reached by this step from that state (if it matters which).
+    Goal(Place, Option<Box<(StateIndex, Label)>>),
     /// All of several goals were met.
     AllMet,
-    Failure(Option<StateIndex>),
+    Failure(Option<Place>),
+}
+
+/// Where something was met: at a state that is kept, or at one that is passed through behind it.
+#[derive(Clone, Debug)]
+struct Place {
+    kept: StateIndex,
+    passed: Option<Box<[u64]>>,
+}
+
+impl Place {
+    fn kept(state: StateIndex) -> Self {
+        Self {
+            kept: state,
+            passed: None,
+        }
+    }
 }
 
 /// How many states a thread takes from a level at a time, at most.
@@ -286,6 +309,10 @@ struct Shared<'a> {
     goal: &'a Goal,
     /// Which of several goals were met.
     met: Meetings,
+    /// Are states in which some process has control passed through, not kept?
+    is_passing: bool,
+    /// Are states looked at when they are expanded, not when they are reached?
+    is_late: bool,
     budget: &'a Budget,
     /// What tells this search from all others, if its state is kept.
     search_id: u64,
@@ -329,7 +356,7 @@ struct Worker<'m> {
     last_letter: Vec<u64>,
     /// Which atoms were true somewhere, as far as this thread has told the others.
     seen: Vec<u64>,
-    /// How often steps with each label were taken.
+    /// By label: zero if it was not met, else one more than in how many steps that count.
     label_counts: Vec<u64>,
     n_transitions: u64,
     bound: Option<u64>,
@@ -345,10 +372,9 @@ struct Position {
 }
 
 /// Some states and their steps, which are not taken yet.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Ahead {
-    /// The states, each with the position behind its last step.
-    sources: Vec<(StateIndex, usize)>,
+    sources: Vec<Source>,
     /// The words of the states, one after the other.
     states: Vec<u64>,
     steps: Steps,
@@ -357,9 +383,25 @@ struct Ahead {
     guesses: Vec<StateIndex>,
     /// The positions of the targets for which the guess is wrong, in ascending order.
     unknown: Vec<u32>,
-    /// The state that comes next, if its steps cannot be computed because of a run-time error.
-    failed: Option<StateIndex>,
+    /// Why the steps of what comes next cannot be computed.
+    obstacle: Option<End>,
     spare: Steps,
+    /// What is passed behind the current state.
+    passage: Passage,
+    /// What was passed behind all of them: the words of states, and the labels of steps that lead there.
+    passed: Vec<u64>,
+    passed_labels: Vec<LabelId>,
+}
+
+/// A state that is expanded, and the positions behind its last long step and behind what was passed. The
+/// first ones are its own steps: so many lead to where no process has control, and so many others.
+#[derive(Clone, Copy, Default, Debug)]
+struct Source {
+    state: StateIndex,
+    n_own: (usize, usize),
+    end: usize,
+    passed_end: usize,
+    labels_end: usize,
 }
 
 /// The table, while a thread inserts.

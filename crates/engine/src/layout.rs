@@ -7,7 +7,7 @@
 use jit::{ChannelFields, Field, Segment, SegmentRange};
 use model::{InstanceId, LocationId, Model, Scalar, State};
 
-use crate::ranges::Range;
+use crate::ranges::Ranges;
 
 /// The packing of a model's states.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The packing of a model whose cells have values in these ranges.
-    pub(crate) fn new(model: &Model, ranges: &[Range]) -> Self {
+    /// The packing of a model whose cells and messages have values in these ranges.
+    pub(crate) fn new(model: &Model, ranges: &Ranges) -> Self {
         let mut layout = Self {
             fields: Vec::new(),
             n_words: 0,
@@ -41,15 +41,17 @@ impl Layout {
         }
 
         layout.first_cell = layout.fields.len() as u32;
-        for &(lo, hi) in ranges {
+        for &(lo, hi) in &ranges.cells {
             layout.add(Scalar::Range(lo, hi), &mut room);
         }
 
-        for channel in &model.parts().channels {
+        for (channel, messages) in model.parts().channels.iter().zip(&ranges.messages) {
+            let range = |(lo, hi): &(i64, i64)| Scalar::Range(*lo, *hi);
+            let components: Vec<Scalar> = messages.iter().map(range).collect();
             for _ in 0..channel.n_single() {
                 let length = layout.fields.len() as u32;
                 layout.add(Scalar::Range(0, channel.capacity as i64), &mut room);
-                let segments = layout.add_slots(channel, &mut room);
+                let segments = layout.add_slots(channel.capacity, &components, &mut room);
                 layout.channels.push(ChannelFields {
                     length,
                     first_slot: length + 1,
@@ -72,19 +74,24 @@ impl Layout {
     }
 
     /// Adds the slots of a single channel. A message that fits into a word is not torn apart.
-    fn add_slots(&mut self, channel: &model::Channel, room: &mut Room) -> Option<SegmentRange> {
-        let width: u32 = channel.payload.iter().map(|ty| n_bits(*ty)).sum();
+    fn add_slots(
+        &mut self,
+        capacity: usize,
+        components: &[Scalar],
+        room: &mut Room,
+    ) -> Option<SegmentRange> {
+        let width: u32 = components.iter().map(|ty| n_bits(*ty)).sum();
         let first = self.segments.len() as u32;
-        for _ in 0..channel.capacity {
+        for _ in 0..capacity {
             if width > 64 {
-                for component in &channel.payload {
+                for component in components {
                     self.add(*component, room);
                 }
                 continue;
             }
             let word = room.word(width);
             let shift = 64 - room.free_bits[word];
-            for component in &channel.payload {
+            for component in components {
                 self.add_to(word, *component, room);
             }
             self.extend_segments(first, word as u32, shift, width);

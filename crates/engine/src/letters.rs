@@ -76,6 +76,12 @@ impl Letters {
         !self.deadlock.is_empty()
     }
 
+    /// Is it asked of states whether any step is possible, and nothing else of steps? That is known
+    /// without further effort when states are expanded.
+    pub(crate) fn can_wait(&self) -> bool {
+        self.mentions_deadlock() && self.enabled.is_empty() && !self.has_step_atoms()
+    }
+
     /// The commands that atoms ask about: was one of these taken?
     pub(crate) fn taken_sets(&self) -> impl Iterator<Item = &StepSet> {
         self.taken.iter().map(|(_, set)| set)
@@ -98,11 +104,7 @@ impl Letters {
         state: &[u64],
         out: &mut [u64],
     ) -> Result<(), Failed> {
-        for &(bit, code) in &self.state_code {
-            if system.holds(code, state)? {
-                bits::set(out, bit);
-            }
-        }
+        self.of_code(system, state, out)?;
         if !self.enabled.is_empty() || !self.deadlock.is_empty() {
             system.steps(state, &mut self.steps)?;
             for &bit in &self.deadlock {
@@ -115,6 +117,40 @@ impl Letters {
                 if self.steps.labels.iter().any(among) {
                     bits::set(out, *bit);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bits of the atoms that hold in a state whose steps are known already: is there any?
+    /// No atom may ask which.
+    pub(crate) fn of_expanded(
+        &mut self,
+        system: &mut System<'_>,
+        state: &[u64],
+        is_stuck: bool,
+        out: &mut [u64],
+    ) -> Result<(), Failed> {
+        debug_assert!(self.enabled.is_empty());
+        self.of_code(system, state, out)?;
+        if is_stuck {
+            for &bit in &self.deadlock {
+                bits::set(out, bit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the bits of the atoms that are expressions.
+    fn of_code(
+        &mut self,
+        system: &mut System<'_>,
+        state: &[u64],
+        out: &mut [u64],
+    ) -> Result<(), Failed> {
+        for &(bit, code) in &self.state_code {
+            if system.holds(code, state)? {
+                bits::set(out, bit);
             }
         }
         Ok(())

@@ -27,6 +27,7 @@ mod letters;
 mod native;
 mod parallel_search;
 mod parents;
+mod passage;
 mod prefix;
 mod priority;
 mod product;

@@ -57,6 +57,7 @@ impl Ruling {
 
 impl System<'_> {
     /// Has some process control in this state? Such states are passed through, not stayed in.
+    #[inline]
     pub(crate) fn is_transient(&self, words: &[u64]) -> bool {
         let ruling = self.ruling.as_ref();
         ruling.is_some_and(|ruling| ruling.in_control(words).is_some())
@@ -140,7 +141,7 @@ impl System<'_> {
 
     /// Takes control from processes that cannot use it, in all targets from a position on.
     pub(crate) fn normalise_targets(&mut self, first: usize, steps: &mut Steps) {
-        if !self.ruling.as_ref().is_some_and(Ruling::has_control) {
+        if !self.has_control() {
             return;
         }
         let n_words = self.layout.n_words;
@@ -152,9 +153,6 @@ impl System<'_> {
     /// Takes control from a process that cannot use it. An error counts as a use.
     pub(crate) fn normalise(&mut self, words: &mut [u64]) {
         let ruling = self.ruling.as_mut().expect("there is control");
-        let Some(control) = ruling.control else {
-            return;
-        };
         if ruling.in_control(words).is_none() {
             return;
         }
@@ -167,7 +165,19 @@ impl System<'_> {
         };
         self.ruling.as_mut().expect("as before").probe = probe;
         if blocked {
+            self.take_control(words);
+        }
+    }
+
+    /// No process has control any more.
+    pub(crate) fn take_control(&self, words: &mut [u64]) {
+        if let Some(control) = self.ruling.as_ref().and_then(|ruling| ruling.control) {
             control.set_raw(words, control.encode(-1));
         }
+    }
+
+    /// Can processes have control?
+    pub(crate) fn has_control(&self) -> bool {
+        self.ruling.as_ref().is_some_and(Ruling::has_control)
     }
 }

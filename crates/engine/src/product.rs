@@ -390,9 +390,12 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         }
         let n_steps = self.steps.len().max(1) as u32;
         if self.space.set_n_steps(state, n_steps) {
-            self.n_transitions += u64::from(n_steps);
+            let is_counted = !self.system.is_transient(&self.state);
+            if is_counted {
+                self.n_transitions += u64::from(n_steps);
+            }
             let labels = std::mem::take(&mut self.steps.labels);
-            self.note_labels(&labels);
+            self.note_labels(&labels, is_counted);
             self.steps.labels = labels;
         }
 
@@ -406,13 +409,13 @@ impl<'a, 'm, S: Space> Product<'a, 'm, S> {
         (n_nodes, self.space.memory() + search_bytes)
     }
 
-    fn note_labels(&mut self, labels: &[LabelId]) {
+    fn note_labels(&mut self, labels: &[LabelId], is_counted: bool) {
         for label in labels {
             if self.labels_seen.len() <= label.index() {
                 self.labels_seen.resize(label.index() + 1, false);
                 self.label_counts.resize(label.index() + 1, 0);
             }
-            self.label_counts[label.index()] += 1;
+            self.label_counts[label.index()] += u64::from(is_counted);
             if !std::mem::replace(&mut self.labels_seen[label.index()], true) {
                 for command in &self.system.labels.get(*label).commands {
                     self.commands_taken[command.index()] = true;

@@ -1,4 +1,4 @@
-//! Which values variables can have.
+//! Which values variables and messages can have.
 //!
 //! Promela declares bytes, and most of them hold a few values: what they never hold takes no room in
 //! a state. An interval for each variable is worked out without looking at the order of steps
@@ -7,14 +7,15 @@
 //! assign, given the intervals of what it reads, as far as its guard and the conditions around the
 //! assignment let them be: `x < 9` and then `x := x + 1` stores at most 9. What still grows after some
 //! rounds grows to the next power of two, which takes the same bits, or becomes the whole type.
+//! The components of messages have intervals of what is sent.
 //!
 //! All elements of an array, and the copies of a variable in all instances of a process, share an
 //! interval. Nothing of this is used where processes may be exchanged for each other: see
 //! `elimination.rs`.
 
 use model::{
-    Access, BinaryOp, BoundId, CommandId, Expr, Model, Place, Quantifier, Stmt, StmtKind, Sync,
-    Type,
+    Access, BinaryOp, BoundId, CommandId, Expr, Model, Place, Quantifier, Scalar, Stmt, StmtKind,
+    Sync, Type,
 };
 use rustc_hash::FxHashMap;
 
@@ -30,9 +31,29 @@ const MAX_ROUNDS: usize = 6;
 /// What is widened ends at the greatest number of so many bits, or before its complement.
 const WIDTHS: [u32; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32];
 
-/// By cell: an interval that contains all its values in reachable states. Commands that are never
-/// executed do not count.
-pub(crate) fn ranges(model: &Model, never_executed: &[bool]) -> Vec<Range> {
+/// Intervals that contain all values of reachable states.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranges {
+    /// By cell.
+    pub(crate) cells: Vec<Range>,
+    /// By channel and component of its messages.
+    pub(crate) messages: Vec<Vec<Range>>,
+}
+
+impl Ranges {
+    /// Everything that the types admit.
+    pub(crate) fn of_types(model: &Model) -> Self {
+        let bounds =
+            |channel: &model::Channel| channel.payload.iter().map(|ty| ty.bounds()).collect();
+        Self {
+            cells: model.cells().iter().map(|cell| cell.ty.bounds()).collect(),
+            messages: model.parts().channels.iter().map(bounds).collect(),
+        }
+    }
+}
+
+/// What the values are in. Commands that are never executed do not count.
+pub(crate) fn ranges(model: &Model, never_executed: &[bool]) -> Ranges {
     let mut analysis = Analysis::new(model);
     analysis.start();
     let mut is_stable = false;
@@ -51,7 +72,10 @@ pub(crate) fn ranges(model: &Model, never_executed: &[bool]) -> Vec<Range> {
         let leaf = analysis.leaf_by_cell[cell] as usize;
         analysis.ranges[leaf].unwrap_or(analysis.types[leaf])
     };
-    (0..model.cells().len()).map(range).collect()
+    Ranges {
+        cells: (0..model.cells().len()).map(range).collect(),
+        messages: analysis.kept_messages(),
+    }
 }
 
 struct Analysis<'m> {
@@ -118,6 +142,24 @@ impl<'m> Analysis<'m> {
                 self.add(self.shapes[var.index()][offset], ANY);
             }
         }
+    }
+
+    /// By channel and component: what channels may hold. Sending what does not fit the type is a
+    /// run-time error, and channels are empty at first.
+    fn kept_messages(&self) -> Vec<Vec<Range>> {
+        let kept = |(ty, sent): (&Scalar, &Option<Range>)| {
+            let bounds = ty.bounds();
+            let kept = sent.map_or((bounds.0, bounds.0), |sent| meet(sent, bounds));
+            if kept.0 > kept.1 {
+                (bounds.0, bounds.0)
+            } else {
+                kept
+            }
+        };
+        let channels = self.model.parts().channels.iter().zip(&self.messages);
+        channels
+            .map(|(channel, sent)| channel.payload.iter().zip(sent).map(kept).collect())
+            .collect()
     }
 
     /// A leaf may have these values, as far as they fit its type.

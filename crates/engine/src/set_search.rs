@@ -430,12 +430,12 @@ impl sets::Expand for View<'_, '_> {
         let fits = taken.len() == own.commands_taken.len()
             && seen.len() == own.atoms_seen.len()
             && counts.len() == own.action_counts.len()
-            && counts.iter().chain([&n_transitions]).all(|n| *n < 1 << 60);
+            && counts.iter().chain(numbers).all(|n| *n < 1 << 60);
         if !fits || !words.is_empty() {
             return false;
         }
         let flags = |words: &[u64]| words.iter().map(|word| *word != 0).collect();
-        self.n_transient += n_transient.min(n_transitions);
+        self.n_transient += n_transient;
         let mut all = Stats {
             n_transitions,
             commands_taken: flags(taken),

@@ -121,6 +121,7 @@ struct StateGraphBuilder<'a, 'm> {
     commands_taken: Vec<bool>,
     /// States in which some process has control.
     n_transient: u64,
+    n_transitions: u64,
     seen: Vec<u64>,
 }
 
@@ -182,6 +183,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             n_labels: 0,
             commands_taken: vec![false; system.model().commands().len()],
             n_transient: 0,
+            n_transitions: 0,
             seen: vec![0; evaluation.n_words],
             system,
             evaluation,
@@ -211,6 +213,9 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
             }
             if steps.is_empty() {
                 self.add_step(state, LabelTable::IDLE)?;
+            }
+            if !self.system.is_transient(&words) {
+                self.n_transitions += steps.len().max(1) as u64;
             }
             self.note_enabled(&words, &steps.labels);
             self.note_interference(&words, &steps);
@@ -391,7 +396,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         Snapshot {
             phase: "building the state graph",
             n_states: self.graph.store.len() as u64,
-            n_transitions: self.graph.targets.len() as u64,
+            n_transitions: self.n_transitions,
             memory_bytes: self.memory(),
             depth: 0,
             bound: self.system.state_bound(),
@@ -417,7 +422,7 @@ impl<'a, 'm> StateGraphBuilder<'a, 'm> {
         }
         Stats {
             n_states: self.graph.store.len() as u64 - self.n_transient,
-            n_transitions: self.graph.targets.len() as u64,
+            n_transitions: self.n_transitions,
             n_product_states: None,
             memory_bytes: self.memory(),
             commands_taken: self.commands_taken.clone(),

@@ -29,7 +29,7 @@ impl System<'_> {
             self.merge_equal_steps(0, steps);
         }
         if self.canonicalizer.is_some() {
-            self.canonicalize_targets(steps);
+            self.canonicalize_targets(0, steps);
         }
         Ok(())
     }
@@ -267,7 +267,7 @@ impl System<'_> {
     }
 
     /// Merges steps of one state, those from a position on.
-    fn merge_equal_steps(&mut self, first: usize, steps: &mut Steps) {
+    pub(crate) fn merge_equal_steps(&mut self, first: usize, steps: &mut Steps) {
         let n_words = self.layout.n_words;
         let mut kept = first;
         for position in first..steps.len() {

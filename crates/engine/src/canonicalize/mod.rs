@@ -99,11 +99,12 @@ impl System<'_> {
         }
     }
 
-    /// Replaces the targets of steps by their representatives. Steps that lead to the same one stay
-    /// apart: they may differ in what they are called.
-    pub(crate) fn canonicalize_targets(&mut self, steps: &mut Steps) {
+    /// Replaces the targets of steps, those from a position on, by their representatives. Steps that
+    /// lead to the same one stay apart: they may differ in what they are called.
+    pub(crate) fn canonicalize_targets(&mut self, first: usize, steps: &mut Steps) {
         if let Some(form) = self.canonicalizer.take() {
-            for words in steps.words.chunks_exact_mut(self.layout.n_words) {
+            let n_words = self.layout.n_words;
+            for words in steps.words[first * n_words..].chunks_exact_mut(n_words) {
                 form.apply(&self.layout, words, &mut self.canonicalizer_scratch, None);
             }
             self.canonicalizer = Some(form);

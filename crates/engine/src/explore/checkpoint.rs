@@ -14,6 +14,7 @@ use crate::initial::{Interrupted, initial_states};
 use store::{NOBODY, StateIndex, StateStore};
 
 use super::thread_pool::Members;
+use super::worker::Encounter;
 use super::{End, NO_PANIC, NO_PANIC_INITIAL, Position, Shared, TaskKind, Worker};
 
 /// What tells these numbers from those of other searches.
@@ -177,8 +178,8 @@ impl Shared<'_> {
         }
         for name in kept.position.level.1..n_restored as StateIndex {
             let words = self.store.get(name);
-            if !worker.letters.has_step_atoms() {
-                worker.inspect(self, name, &words, None)?;
+            if !worker.letters.has_step_atoms() && !self.is_late {
+                worker.inspect(self, name, &words, Encounter::Reached(None))?;
             }
         }
 

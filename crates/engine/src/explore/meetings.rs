@@ -8,11 +8,11 @@ use store::StateIndex;
 use crate::label::Label;
 use crate::system::System;
 
-use super::{Goal, Met, NO_PANIC, Shared};
+use super::{Goal, Met, NO_PANIC, Place, Shared};
 
 /// Where a goal was met first.
 pub(super) struct Meeting {
-    pub(super) state: StateIndex,
+    pub(super) place: Place,
     /// The step that must lead there, if it matters which.
     pub(super) last: Option<(StateIndex, Label)>,
     pub(super) n_states: u64,
@@ -56,7 +56,7 @@ impl Meetings {
         let mut first = self.first.lock().expect(NO_PANIC);
         let meetings = std::mem::take(&mut *first);
         let trace = |meeting: Meeting| {
-            let trace = shared.trace(system, meeting.state, meeting.last)?;
+            let trace = shared.trace(system, &meeting.place, meeting.last)?;
             Some(Met {
                 trace,
                 n_states: meeting.n_states,

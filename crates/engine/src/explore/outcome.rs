@@ -3,51 +3,66 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use base::{AtomId, bits};
+use base::{AtomId, Budget, bits};
 use evidence::{StepPool, Trace};
+use rustc_hash::FxHashSet;
 
-use crate::label::{Label, LabelId};
+use crate::label::{Label, LabelId, LabelTable};
+use crate::passage::Passage;
 use crate::stubborn::Stubborn;
 use crate::system::{Steps, System};
 use store::StateIndex;
 
-use super::{Shared, Stats, Worker, count_actions, trace_step};
+use super::{Place, Shared, Stats, Worker, count_actions, trace_step};
 
 impl Shared<'_> {
-    /// The shortest run to a state. `last` names the step that must end it. Nothing if the search went
+    /// The shortest run to a place. `last` names the step that must end it. Nothing if the search went
     /// on from a checkpoint in which some state does not follow its parent.
     pub(super) fn trace(
         &self,
         system: &mut System<'_>,
-        state: StateIndex,
+        place: &Place,
         last: Option<(StateIndex, Label)>,
     ) -> Option<Trace> {
         let mut pool = StepPool::default();
         let mut steps = Vec::new();
-        let mut path = vec![state];
-        let mut at = state;
+        let mut at = place.kept;
+        let end = self.store.get(at);
+        let mut states = vec![system.unpack(place.passed.as_deref().unwrap_or(&end))];
+        if let Some(passed) = &place.passed {
+            for (words, label) in passage_to(system, &end, passed)? {
+                steps.push(pool.share(trace_step(system.label(label))));
+                states.push(system.unpack(&words));
+            }
+        }
         if let Some((source, label)) = &last {
             steps.push(pool.share(trace_step(label)));
-            path.push(*source);
+            states.push(system.unpack(&self.store.get(*source)));
             at = *source;
         }
 
         let mut block = Block::default();
         while let Some(candidates) = self.parents.candidates(at) {
+            let target = self.store.get(at);
             block.expand(self, system, candidates);
-            let (source, label) = block.first_to(&self.store.get(at))?;
-            steps.push(pool.share(trace_step(system.label(label))));
-            path.push(source);
+            let (source, label) = block.first_to(&target)?;
+            let words = self.store.get(source);
+            let way = if self.is_passing {
+                passage_to(system, &words, &target)?
+            } else {
+                vec![(words, label)]
+            };
+            for (words, label) in way {
+                steps.push(pool.share(trace_step(system.label(label))));
+                states.push(system.unpack(&words));
+            }
             at = source;
         }
 
-        path.reverse();
+        states.reverse();
         steps.reverse();
-        let states = path
-            .iter()
-            .map(|&index| system.unpack(&self.store.get(index)));
         Some(Trace {
-            states: states.collect(),
+            states,
             steps,
             loop_start: None,
         })
@@ -83,11 +98,9 @@ impl Shared<'_> {
         };
 
         for worker in workers {
-            count_actions(
-                &worker.system,
-                &worker.label_counts,
-                &mut stats.action_counts,
-            );
+            let counts = worker.label_counts.iter();
+            let counts: Vec<u64> = counts.map(|count| count.saturating_sub(1)).collect();
+            count_actions(&worker.system, &counts, &mut stats.action_counts);
         }
 
         let seen = self.atoms_seen();
@@ -95,6 +108,46 @@ impl Shared<'_> {
             stats.atoms_seen[atom.index()] = bits::get(&seen, workers[0].letters.bit(*atom));
         }
         stats
+    }
+}
+
+/// The shortest way from a state to another one through states in which some process has control, from
+/// behind: each state on it but the last, with the step that leaves it.
+fn passage_to(
+    system: &mut System<'_>,
+    from: &[u64],
+    to: &[u64],
+) -> Option<Vec<(Vec<u64>, LabelId)>> {
+    let mut met = vec![(from.to_vec(), 0, LabelTable::IDLE)];
+    let mut known: FxHashSet<Vec<u64>> = std::iter::once(from.to_vec()).collect();
+    let mut steps = Steps::default();
+    let mut next = 0;
+    let mut end = None;
+    while end.is_none() {
+        // A state with a run-time error leads nowhere.
+        if system.steps(&met.get(next)?.0, &mut steps).is_err() {
+            steps.clear();
+        }
+        for (position, words) in steps.words.chunks_exact(from.len()).enumerate() {
+            let step = (next, steps.labels[position]);
+            if words == to {
+                end = end.or(Some(step));
+            } else if system.is_transient(words) && known.insert(words.to_vec()) {
+                met.push((words.to_vec(), step.0, step.1));
+            }
+        }
+        next += 1;
+    }
+
+    let mut way = Vec::new();
+    let (mut at, mut label) = end?;
+    loop {
+        let (words, before, own) = &met[at];
+        way.push((words.clone(), label));
+        if at == 0 {
+            return Some(way);
+        }
+        (at, label) = (*before, *own);
     }
 }
 
@@ -122,11 +175,21 @@ impl Block {
             ..Self::default()
         };
 
-        let mut steps = Steps::default();
+        let (mut steps, mut passage) = (Steps::default(), Passage::default());
+        steps.n_words = self.n_words;
         let n_states = shared.store.len() as StateIndex;
         for source in sources.start..sources.end.min(n_states) {
+            let state = shared.store.get(source);
             // A state with a run-time error leads nowhere.
-            if system.steps(&shared.store.get(source), &mut steps).is_ok() {
+            let is_known = if shared.is_passing {
+                steps.clear();
+                let unlimited = Budget::unlimited();
+                let result = system.append_long_steps(&state, &mut steps, &mut passage, &unlimited);
+                !result.is_err_and(|obstacle| obstacle.hides_all())
+            } else {
+                system.steps(&state, &mut steps).is_ok()
+            };
+            if is_known {
                 self.targets.extend_from_slice(&steps.words);
                 let labels = steps.labels.iter();
                 self.origins.extend(labels.map(|label| (source, *label)));

@@ -41,6 +41,7 @@ impl Worker<'_> {
         reduced: bool,
     ) -> Result<bool, End> {
         let steps = &ahead.steps;
+        let is_counted = !self.system.is_transient(&ahead.states);
         let mut leads_on = false;
         for position in 0..steps.len() {
             let unit = steps.units[position];
@@ -50,8 +51,8 @@ impl Worker<'_> {
             }
             let is_invisible = stubborn.is_some_and(|stubborn| stubborn.is_invisible(unit));
             self.taken[position] = true;
-            self.n_transitions += 1;
-            self.note_label(shared, steps.labels[position]);
+            self.n_transitions += u64::from(is_counted);
+            self.note_label(shared, steps.labels[position], is_counted);
             let place = (position, ahead.guesses[position]);
             let index = self.take(shared, guard, source, ahead, place)?;
             leads_on |= is_invisible && index > source;

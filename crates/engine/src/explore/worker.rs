@@ -7,12 +7,16 @@ use base::{AtomId, Progress, Snapshot, StopReason, bits};
 
 use crate::label::{LabelId, LabelTable};
 use crate::letters::Letters;
+use crate::passage::Obstacle;
 use crate::stubborn::Stubborn;
 use crate::system::{Failed, System};
 use store::{Index, Inserted, NOBODY, Names, StateIndex, StateStore};
 
 use super::meetings::Meeting;
-use super::{Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Shared, Task, TaskKind, Worker};
+use super::{
+    Ahead, End, Goal, Guard, N_AHEAD, NO_PANIC_INITIAL, Place, Shared, Source, Task, TaskKind,
+    Worker,
+};
 
 impl Ahead {
     /// Asks the processor for where the targets will be looked up that are not known yet.
@@ -21,7 +25,7 @@ impl Ahead {
         let mut sources = self.sources.iter().zip(self.states.chunks_exact(n_words));
         let mut source = sources.next();
         for &position in &self.unknown {
-            while source.is_some_and(|((_, end), _)| position as usize >= *end) {
+            while source.is_some_and(|(source, _)| position as usize >= source.end) {
                 source = sources.next();
             }
             if let Some((_, state)) = source {
@@ -30,6 +34,25 @@ impl Ahead {
             }
         }
     }
+}
+
+/// The end of a search that cannot walk through all that is behind a state.
+fn end_at(obstacle: Obstacle, kept: StateIndex) -> End {
+    match obstacle {
+        Obstacle::Stopped(reason) => End::Stopped(reason),
+        Obstacle::Failed(passed) => End::Failure(Some(Place { kept, passed })),
+    }
+}
+
+/// How a state was met that is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Encounter {
+    /// It is kept, and this step led there, if any.
+    Reached(Option<(StateIndex, LabelId)>),
+    /// It is kept, and its steps are known.
+    Expanded { is_stuck: bool },
+    /// It is passed behind one that is kept, and its steps are known: there are some.
+    Passed,
 }
 
 impl<'m> Worker<'m> {
@@ -146,7 +169,7 @@ impl<'m> Worker<'m> {
         let mut sources = sources.filter(|&source| !shared.parents.is_unused(source));
         loop {
             self.look_ahead(shared, &mut sources, &mut ahead);
-            if ahead.sources.is_empty() && ahead.failed.is_none() {
+            if ahead.sources.is_empty() && ahead.obstacle.is_none() {
                 break;
             }
             let table = guard.get_or_insert_with(|| shared.store.table());
@@ -169,7 +192,7 @@ impl<'m> Worker<'m> {
             if shared.store.has_halves() {
                 ahead.prefetch_unknown(&shared.store, table);
             }
-            self.expand(shared, guard, &ahead)?;
+            self.expand(shared, guard, &mut ahead)?;
         }
 
         self.ahead = ahead;
@@ -189,7 +212,9 @@ impl<'m> Worker<'m> {
         ahead.states.clear();
         ahead.steps.clear();
         ahead.steps.n_words = n_words;
-        ahead.failed = None;
+        ahead.obstacle = None;
+        ahead.passed.clear();
+        ahead.passed_labels.clear();
 
         for source in sources {
             let start = ahead.states.len();
@@ -197,12 +222,38 @@ impl<'m> Worker<'m> {
             let state = &mut ahead.states[start..];
             shared.store.read(source, state);
             let (steps, spare) = (&mut ahead.steps, &mut ahead.spare);
-            if self.system.append_steps(state, steps, spare).is_err() {
-                ahead.failed = Some(source);
-                break;
+            let n_before = steps.len();
+            // What was met before something that is passed has failed is looked at before.
+            let mut is_known = true;
+            if shared.is_passing {
+                let passage = &mut ahead.passage;
+                let budget = shared.budget;
+                let result = self.system.append_long_steps(state, steps, passage, budget);
+                ahead.passed.extend_from_slice(&passage.states);
+                ahead.passed_labels.extend_from_slice(&passage.labels);
+                let obstacle = result.err();
+                is_known = !obstacle.as_ref().is_some_and(Obstacle::hides_all);
+                ahead.obstacle = obstacle.map(|obstacle| end_at(obstacle, source));
+            } else if self.system.append_steps(state, steps, spare).is_err() {
+                ahead.obstacle = Some(End::Failure(Some(Place::kept(source))));
+                is_known = false;
             }
-            ahead.sources.push((source, steps.len()));
-            if steps.len() >= N_AHEAD || self.stubborn.is_some() {
+            if is_known {
+                let n_own = if shared.is_passing {
+                    ahead.passage.n_own
+                } else {
+                    (ahead.steps.len() - n_before, 0)
+                };
+                ahead.sources.push(Source {
+                    state: source,
+                    n_own,
+                    end: ahead.steps.len(),
+                    passed_end: ahead.passed.len(),
+                    labels_end: ahead.passed_labels.len(),
+                });
+            }
+            let is_enough = ahead.steps.len() >= N_AHEAD || self.stubborn.is_some();
+            if is_enough || ahead.obstacle.is_some() {
                 break;
             }
         }
@@ -213,20 +264,34 @@ impl<'m> Worker<'m> {
         &mut self,
         shared: &'s Shared<'_>,
         guard: &mut Guard<'s>,
-        ahead: &Ahead,
+        ahead: &mut Ahead,
     ) -> Result<(), End> {
-        let mut first = 0;
+        let obstacle = ahead.obstacle.take();
+        let ahead = &*ahead;
+        let mut first = Source::default();
         let mut unknown = ahead.unknown.iter().copied().peekable();
-        for (number, &(source, end)) in ahead.sources.iter().enumerate() {
-            let positions = first..end;
-            first = end;
+        for (number, &behind) in ahead.sources.iter().enumerate() {
+            let Source {
+                state: source,
+                n_own,
+                end,
+                ..
+            } = behind;
+            let positions = first.end..end;
+            let passed = &ahead.passed[first.passed_end..behind.passed_end];
+            let passed_labels = &ahead.passed_labels[first.labels_end..behind.labels_end];
+            first = behind;
             let n_states = shared.n_states() + self.n_uncounted;
             let spent = shared.budget.check(n_states, self.memory);
             spent.map_err(End::Stopped)?;
             shared.parents.begin(source, shared.store.len());
-            if positions.is_empty() {
-                let n_words = self.system.n_words();
-                let state = &ahead.states[number * n_words..][..n_words];
+            let n_words = self.system.n_words();
+            let state = &ahead.states[number * n_words..][..n_words];
+            let is_stuck = n_own == (0, 0);
+            if shared.is_late {
+                self.inspect(shared, source, state, Encounter::Expanded { is_stuck })?;
+            }
+            if is_stuck {
                 self.stay(shared, guard, source, state)?;
                 continue;
             }
@@ -235,9 +300,20 @@ impl<'m> Worker<'m> {
                 self.take_some(shared, guard, source, ahead)?;
                 continue;
             }
-            self.n_transitions += positions.len() as u64;
-            for label in &ahead.steps.labels[positions.clone()] {
-                self.note_label(shared, *label);
+            let is_counted = !self.system.is_transient(state);
+            if is_counted {
+                self.n_transitions += (n_own.0 + n_own.1) as u64;
+            }
+            let (own, others) = ahead.steps.labels[positions.clone()].split_at(n_own.0);
+            let (passed_own, passed_others) = passed_labels.split_at(n_own.1);
+            for label in own.iter().chain(passed_own) {
+                self.note_label(shared, *label, is_counted);
+            }
+            for label in others.iter().chain(passed_others) {
+                self.note_label(shared, *label, false);
+            }
+            for words in passed.chunks_exact(n_words) {
+                self.inspect(shared, source, words, Encounter::Passed)?;
             }
             if self.letters.has_step_atoms() {
                 for position in positions {
@@ -252,10 +328,7 @@ impl<'m> Worker<'m> {
             }
         }
 
-        match ahead.failed {
-            Some(source) => Err(End::Failure(Some(source))),
-            None => Ok(()),
-        }
+        obstacle.map_or(Ok(()), Err)
     }
 
     /// Takes the idle step of a deadlock.
@@ -266,12 +339,12 @@ impl<'m> Worker<'m> {
         source: StateIndex,
         state: &[u64],
     ) -> Result<(), End> {
-        self.n_transitions += 1;
+        self.n_transitions += u64::from(!self.system.is_transient(state));
         match shared.goal {
-            Goal::Deadlock => return Err(End::Goal(source, None)),
+            Goal::Deadlock => return Err(End::Goal(Place::kept(source), None)),
             Goal::Several(goals) => {
                 let is_met = |goal: &Goal| matches!(goal, Goal::Deadlock);
-                self.meet(shared, goals, &is_met, (source, None))?;
+                self.meet(shared, goals, &is_met, (Place::kept(source), None))?;
             }
             Goal::Nothing | Goal::Satisfies(_) => {}
         }
@@ -302,19 +375,19 @@ impl<'m> Worker<'m> {
     }
 
     #[inline]
-    pub(super) fn note_label(&mut self, shared: &Shared<'_>, label: LabelId) {
+    pub(super) fn note_label(&mut self, shared: &Shared<'_>, label: LabelId, is_counted: bool) {
         match self.label_counts.get_mut(label.index()) {
-            Some(count) if *count > 0 => *count += 1,
-            _ => self.note_new_label(shared, label),
+            Some(count) if *count > 0 => *count += u64::from(is_counted),
+            _ => self.note_new_label(shared, label, is_counted),
         }
     }
 
     #[cold]
-    fn note_new_label(&mut self, shared: &Shared<'_>, label: LabelId) {
+    fn note_new_label(&mut self, shared: &Shared<'_>, label: LabelId, is_counted: bool) {
         if self.label_counts.len() <= label.index() {
             self.label_counts.resize(label.index() + 1, 0);
         }
-        self.label_counts[label.index()] = 1;
+        self.label_counts[label.index()] = 1 + u64::from(is_counted);
         for command in &self.system.label(label).commands {
             shared.commands_taken[command.index()].store(true, Ordering::Relaxed);
         }
@@ -336,26 +409,42 @@ impl<'m> Worker<'m> {
             self.n_transient += u64::from(self.system.is_transient(words));
             self.n_uncounted += 1;
             shared.parents.set(index, from.map(|(parent, _)| parent));
-        } else if !self.letters.has_step_atoms() {
+        }
+        if shared.is_late || !is_new && !self.letters.has_step_atoms() {
             return Ok(index);
         }
-        self.inspect(shared, index, words, from)?;
+        // A run is told by its last step only if that is a single one.
+        let last = from.filter(|_| !shared.is_passing);
+        self.inspect(shared, index, words, Encounter::Reached(last))?;
         Ok(index)
     }
 
-    /// Looks whether a state is the goal.
+    /// Looks whether a state is the goal: one that is kept, or one that is passed behind it.
     pub(super) fn inspect(
         &mut self,
         shared: &Shared<'_>,
-        index: StateIndex,
+        kept: StateIndex,
         words: &[u64],
-        from: Option<(StateIndex, LabelId)>,
+        encounter: Encounter,
     ) -> Result<(), End> {
+        let (from, is_passed) = match encounter {
+            Encounter::Reached(from) => (from, false),
+            Encounter::Expanded { .. } => (None, false),
+            Encounter::Passed => (None, true),
+        };
+        let place = || Place {
+            kept,
+            passed: is_passed.then(|| words.into()),
+        };
         self.letter.fill(0);
-        let failed = |Failed| End::Failure(Some(index));
-        self.letters
-            .of_state(&mut self.system, words, &mut self.letter)
-            .map_err(failed)?;
+        let (letters, letter) = (&mut self.letters, &mut self.letter);
+        let evaluated = if shared.is_late {
+            let is_stuck = matches!(encounter, Encounter::Expanded { is_stuck: true });
+            letters.of_expanded(&mut self.system, words, is_stuck, letter)
+        } else {
+            letters.of_state(&mut self.system, words, letter)
+        };
+        evaluated.map_err(|Failed| End::Failure(Some(place())))?;
         if let (true, Some((_, label))) = (self.letters.has_step_atoms(), from) {
             let more = self.letters.of_label(&self.system, label);
             bits::union_into(&mut self.letter, more);
@@ -379,12 +468,12 @@ impl<'m> Worker<'m> {
         match shared.goal {
             Goal::Satisfies(goal) if goal.holds(&holds) => {
                 let label = |(source, label)| (source, self.system.label(label).clone());
-                return Err(End::Goal(index, from.map(label)));
+                return Err(End::Goal(place(), from.map(label).map(Box::new)));
             }
             Goal::Several(goals) => {
                 let is_met =
                     |goal: &Goal| matches!(goal, Goal::Satisfies(goal) if goal.holds(&holds));
-                self.meet(shared, goals, &is_met, (index, from))?;
+                self.meet(shared, goals, &is_met, (place(), from))?;
             }
             Goal::Nothing | Goal::Satisfies(_) | Goal::Deadlock => {}
         }
@@ -398,14 +487,14 @@ impl<'m> Worker<'m> {
         shared: &Shared<'_>,
         goals: &[Goal],
         is_met: &dyn Fn(&Goal) -> bool,
-        (state, from): (StateIndex, Option<(StateIndex, LabelId)>),
+        (place, from): (Place, Option<(StateIndex, LabelId)>),
     ) -> Result<(), End> {
         for (number, goal) in goals.iter().enumerate() {
             if shared.met.is_open(number) && is_met(goal) {
                 let label = |(source, label)| (source, self.system.label(label).clone());
                 let n_states = shared.n_states() + self.n_uncounted - self.n_transient;
                 let meeting = Meeting {
-                    state,
+                    place: place.clone(),
                     last: from.map(label),
                     n_states,
                     n_transitions: self.n_transitions,

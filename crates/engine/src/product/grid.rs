@@ -56,7 +56,10 @@ impl Numbering {
 #[derive(Debug)]
 pub(super) struct Numbers<'c> {
     shared: &'c Numbering,
-    numbers: FxHashMap<Box<[u64]>, u32>,
+    /// The sets that it has met, once there is one, and their numbers. There may be about as many as
+    /// states.
+    met: Option<StateStore>,
+    numbers: Vec<u32>,
     sets: Vec<Box<[u64]>>,
     /// Often it is the same set again.
     last: Option<(Box<[u64]>, u32)>,
@@ -66,7 +69,8 @@ impl<'c> Numbers<'c> {
     pub(super) fn new(shared: &'c Numbering) -> Self {
         Self {
             shared,
-            numbers: FxHashMap::default(),
+            met: None,
+            numbers: Vec::new(),
             sets: Vec::new(),
             last: None,
         }
@@ -79,13 +83,14 @@ impl<'c> Numbers<'c> {
         {
             return *number;
         }
-        let number = match self.numbers.get(words) {
-            Some(number) => *number,
-            None => {
-                let number = self.shared.number(words);
-                self.numbers.insert(words.into(), number);
-                number
+        let met = self.met.get_or_insert_with(|| StateStore::new(words.len()));
+        let number = match met.insert(words, StateStore::hash(words)) {
+            Some((name, false)) => self.numbers[name as usize],
+            Some((_, true)) => {
+                self.numbers.push(self.shared.number(words));
+                self.numbers[self.numbers.len() - 1]
             }
+            None => self.shared.number(words),
         };
         match &mut self.last {
             Some((last, last_number)) => {

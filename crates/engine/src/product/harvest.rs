@@ -525,8 +525,11 @@ impl<'a, 'm> Harvester<'a, 'm> {
             return Err(Halt::Stopped(StopReason::StateLimit));
         }
         if source.is_first {
-            self.product.n_transitions += labels.len() as u64;
-            self.product.note_labels(own_labels);
+            let is_counted = !self.product.system.is_transient(&self.product.state);
+            if is_counted {
+                self.product.n_transitions += labels.len() as u64;
+            }
+            self.product.note_labels(own_labels, is_counted);
         }
         let mut source_set = None;
         for copy in 0..self.recurrence.rank.len() as u32 {

@@ -7,7 +7,7 @@ use model::{Model, RunTimeError, State, Successor, Transition};
 use testkit::{Random, cases};
 
 use crate::sources::Subject;
-use crate::states::{arbitrary, changed, differences, reachable};
+use crate::states::{Room, arbitrary, changed, differences, reachable};
 
 /// How many comparisons were made.
 #[derive(Clone, Copy, Default, Debug)]
@@ -158,8 +158,8 @@ impl Comparison<'_> {
         };
         let may_change = |component| !reads.contains(&component) && !is_constant(component);
         let percent = *random.pick(&[20, 50, 100]);
-        let ranges = &self.claims.ranges;
-        changed(self.model, ranges, self.state, &may_change, percent, random)
+        let room = Room::claimed(self.claims);
+        changed(self.model, &room, self.state, &may_change, percent, random)
     }
 }
 

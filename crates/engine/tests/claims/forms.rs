@@ -7,7 +7,7 @@ use model::{ActionId, AtomMeaning, InstanceId, Model, State, Successor};
 use testkit::{Random, cases};
 
 use crate::sources::{Subject, load};
-use crate::states::{arbitrary, changed, reachable};
+use crate::states::{Room, arbitrary, changed, reachable};
 
 /// A step as propositions and fairness of actions and processes see it.
 type Seen = (Vec<ActionId>, Vec<InstanceId>, Vec<bool>, State);
@@ -28,9 +28,11 @@ fn values_that_are_never_read_again_make_no_difference() {
             continue;
         }
         n_models += 1;
+        let claims = subject.claims(false);
+        let room = Room::claimed(&claims);
         let Claims {
             constants, ranges, ..
-        } = subject.claims(false);
+        } = claims;
         let random = &mut Random::new(seed ^ 0xdead);
         for state in &reachable(model, 20).0 {
             let is_dead = |component: Component| match component {
@@ -40,7 +42,7 @@ fn values_that_are_never_read_again_make_no_difference() {
                 }
                 Component::Location(_) | Component::Length(_) | Component::Message { .. } => false,
             };
-            let other = changed(model, &ranges, state, &is_dead, 100, random);
+            let other = changed(model, &room, state, &is_dead, 100, random);
             if other == *state {
                 continue;
             }
@@ -186,6 +188,20 @@ fn ends(
     Some(steps.into_iter().map(&mut end).collect())
 }
 
+/// Every message of a state by its channel, once for each component.
+fn messages<'a>(
+    model: &'a Model,
+    state: &'a State,
+) -> impl Iterator<Item = (usize, &'a [i64], usize)> {
+    let channels = model.parts().channels.iter().enumerate();
+    let singles = channels.flat_map(|(number, channel)| vec![number; channel.n_single()]);
+    let held = singles.zip(&state.channels);
+    let held = held.flat_map(|(channel, held)| held.iter().map(move |message| (channel, message)));
+    held.flat_map(|(channel, message)| {
+        (0..message.len()).map(move |component| (channel, &message[..], component))
+    })
+}
+
 /// Looks for code that is executed and variables that change, although that is said not to be.
 pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) -> Option<String> {
     for (cell, constant) in claims.constants.iter().enumerate() {
@@ -198,6 +214,15 @@ pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) ->
             return Some(format!("{}: cell {cell} is out of its range", subject.name));
         }
     }
+    for (channel, message, component) in messages(&subject.model, state) {
+        let (lo, hi) = claims.messages[channel][component];
+        if !(lo..=hi).contains(&message[component]) {
+            return Some(format!(
+                "{}: a message of channel {channel} is out of its range",
+                subject.name
+            ));
+        }
+    }
     let steps = subject.model.successors(state).unwrap_or_default();
     let mut commands = steps.iter().flat_map(|step| &step.commands);
     let executed = commands.find(|command| claims.never_executed[command.index()])?;
@@ -207,7 +232,7 @@ pub fn compare_elimination(subject: &Subject, claims: &Claims, state: &State) ->
 
 #[test]
 fn code_that_is_never_executed_is_not() {
-    let (mut n_commands, mut n_cells, mut n_narrow) = (0, 0, 0);
+    let (mut n_commands, mut n_cells, mut n_narrow, mut n_messages) = (0, 0, 0, 0);
     for seed in 0..u64::from(cases(1500)) {
         let subject = Subject::random(seed);
         let claims = subject.claims(false);
@@ -217,6 +242,10 @@ fn code_that_is_never_executed_is_not() {
             constant.is_none() && **range != *ty
         };
         n_narrow += cells.filter(is_narrow).count();
+        let types = subject.model.parts().channels.iter();
+        let types = types.flat_map(|channel| channel.payload.iter().map(|ty| ty.bounds()));
+        let kept = claims.messages.iter().flatten();
+        n_messages += kept.zip(types).filter(|(kept, ty)| *kept != ty).count();
         n_commands += claims.never_executed.iter().filter(|never| **never).count();
         n_cells += claims.constants.iter().flatten().count();
         for state in &reachable(&subject.model, 60).0 {
@@ -224,8 +253,8 @@ fn code_that_is_never_executed_is_not() {
         }
     }
     assert!(
-        n_commands > 100 && n_cells > 100 && n_narrow > 100,
-        "{n_commands} {n_cells} {n_narrow}"
+        n_commands > 100 && n_cells > 100 && n_narrow > 100 && n_messages > 100,
+        "{n_commands} {n_cells} {n_narrow} {n_messages}"
     );
 }
 

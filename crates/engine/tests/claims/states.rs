@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::Component;
-use model::{InstanceId, LocationId, Model, Scalar, State};
+use engine::{Claims, Component};
+use model::{Channel, InstanceId, LocationId, Model, Scalar, State};
 use testkit::Random;
 
 /// Some of the states that can be reached; all of them if they are fewer than `limit`, which is
@@ -55,15 +55,53 @@ pub fn arbitrary(model: &Model, random: &mut Random) -> State {
         cells: vec![0; model.cells().len()],
         channels: vec![Vec::new(); model.n_single_channels()],
     };
-    let ranges: Vec<_> = model.cells().iter().map(|cell| cell.ty.bounds()).collect();
-    changed(model, &ranges, &empty, &|_| true, 100, random)
+    changed(
+        model,
+        &Room::of_types(model),
+        &empty,
+        &|_| true,
+        100,
+        random,
+    )
 }
 
-/// The state with other values in some of the components that may be changed; those of cells are
-/// in these ranges.
+/// Which values components may be given.
+pub struct Room {
+    /// By cell.
+    cells: Vec<(i64, i64)>,
+    /// By channel and component.
+    messages: Vec<Vec<(i64, i64)>>,
+}
+
+impl Room {
+    fn of_types(model: &Model) -> Self {
+        let channels = model.parts().channels.iter();
+        let bounds = |channel: &Channel| channel.payload.iter().map(|ty| ty.bounds()).collect();
+        Self {
+            cells: model.cells().iter().map(|cell| cell.ty.bounds()).collect(),
+            messages: channels.map(bounds).collect(),
+        }
+    }
+
+    /// What is claimed to be enough.
+    pub fn claimed(claims: &Claims) -> Self {
+        Self {
+            cells: claims.ranges.clone(),
+            messages: claims.messages.clone(),
+        }
+    }
+}
+
+/// A value for which there is room, if there is more than one.
+fn value_in((lo, hi): (i64, i64), random: &mut Random) -> Option<i64> {
+    (lo < hi).then(|| value_of(Scalar::Range(lo, hi), random))
+}
+
+/// The state with other values in some of the components that may be changed, as far as there is
+/// room.
 pub fn changed(
     model: &Model,
-    ranges: &[(i64, i64)],
+    room: &Room,
     state: &State,
     may_change: &dyn Fn(Component) -> bool,
     percent: usize,
@@ -80,14 +118,15 @@ pub fn changed(
 
     for (position, cell) in state.cells.iter_mut().enumerate() {
         if may_change(Component::Cell(position)) && random.chance(percent) {
-            let (lo, hi) = ranges[position];
-            *cell = value_of(Scalar::Range(lo, hi), random);
+            *cell = value_in(room.cells[position], random).unwrap_or(*cell);
         }
     }
 
     let shapes = model.parts().channels.iter();
-    let shapes = shapes.flat_map(|channel| (0..channel.n_single()).map(move |_| channel));
-    for (channel, shape) in shapes.enumerate() {
+    let shapes = shapes.zip(&room.messages);
+    let shapes =
+        shapes.flat_map(|(channel, room)| (0..channel.n_single()).map(move |_| (channel, room)));
+    for (channel, (shape, room)) in shapes.enumerate() {
         let messages = &mut state.channels[channel];
         let message = |slot: usize, component: usize| Component::Message {
             channel,
@@ -97,7 +136,7 @@ pub fn changed(
         for (slot, values) in messages.iter_mut().enumerate() {
             for (component, value) in values.iter_mut().enumerate() {
                 if may_change(message(slot, component)) && random.chance(percent) {
-                    *value = value_of(shape.payload[component], random);
+                    *value = value_in(room[component], random).unwrap_or(*value);
                 }
             }
         }
@@ -111,7 +150,9 @@ pub fn changed(
         {
             messages.truncate(length);
             while messages.len() < length {
-                let values = shape.payload.iter().map(|ty| value_of(*ty, random));
+                let values = room
+                    .iter()
+                    .map(|&(lo, hi)| value_in((lo, hi), random).unwrap_or(lo));
                 messages.push(values.collect());
             }
         }
