@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
     Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
-    abstraction, core_model, facts, induction_steps, visits, without_counters,
+    Uncounted, abstraction, core_model, facts, induction_steps, visits, without_counters,
+    without_negatives,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
@@ -112,29 +113,59 @@ pub fn check_for_all(
     progress: &mut dyn Progress,
 ) -> Result<Answer, Bug> {
     let fairness = template_fairness(question.template, question.property, plan.fairness);
-    let replaced = without_counters(question.template, question.scope);
-    let question = match &replaced {
+
+    // Most violations show on very few processes, long before a proof has failed.
+    let mut searching = Proving::new(question, &[], plan, fairness);
+    if let Some(answer) = searching.violation(MAX_TRIED, MAX_TRIED, progress)? {
+        return Ok(answer);
+    }
+
+    let natural = without_negatives(question.template, question.scope);
+    let is_rewritten = natural.is_some();
+    let question = match &natural {
         None => *question,
-        Some((template, scope, _)) => ForAll {
+        Some((template, scope)) => ForAll {
             template,
             scope,
             ..*question
         },
     };
-    let counters = replaced.as_ref().map_or(&[][..], |(.., facts)| facts);
-    let mut proving = Proving::new(&question, counters, plan, fairness);
+    let mut failure = None;
+    let uncounted = without_counters(question.template, question.scope);
+    let questions = uncounted.iter().map(Some).chain([None]);
+    for replaced in questions {
+        let asked = match replaced {
+            None => question,
+            Some(Uncounted {
+                template, scope, ..
+            }) => ForAll {
+                template,
+                scope,
+                ..question
+            },
+        };
+        let counters = replaced.map_or(&[][..], |replaced| &replaced.facts);
+        let mut proving = Proving::new(&asked, counters, plan, fairness);
+        proving.is_trial = replaced.is_some();
+        proving.is_rewritten = is_rewritten || replaced.is_some();
+        let (reason, warnings) = match proving.prove() {
+            Attempt::Proved(needs) => return proving.compare(needs, progress),
+            Attempt::Failed(reason, warnings) => (reason, warnings),
+        };
+        if let Some(needs) = proving.prove_by_induction(&reason) {
+            return proving.compare(needs, progress);
+        }
+        // What is said of the most that was understood is most useful.
+        let is_better = failure.is_none() || reason == UnknownReason::AbstractionTooCoarse;
+        if is_better {
+            failure = Some((reason, warnings, proving.remarks, proving.stats));
+        }
+    }
 
-    // Most violations show on very few processes, long before a proof has failed.
-    if let Some(answer) = proving.violation(MAX_TRIED, MAX_TRIED, progress)? {
-        return Ok(answer);
-    }
-    match proving.prove() {
-        Attempt::Proved(needs) => proving.compare(needs, progress),
-        Attempt::Failed(reason, warnings) => match proving.prove_by_induction(&reason) {
-            Some(needs) => proving.compare(needs, progress),
-            None => proving.refute(reason, warnings, progress),
-        },
-    }
+    let (reason, warnings, remarks, stats) = failure.expect("the question was asked");
+    searching.remarks = remarks;
+    searching.stats = stats;
+    searching.refute(reason, warnings, progress)
 }
 
 /// How an abstraction is tried: what is kept of the control, with which facts, and of fields.
@@ -173,6 +204,10 @@ struct Proving<'a> {
     stats: engine::Stats,
     /// Is it about a process and its neighbours, of which much is assumed?
     is_step: bool,
+    /// Will the question be asked again in another way?
+    is_trial: bool,
+    /// Is the template another one than that of the text?
+    is_rewritten: bool,
 }
 
 impl<'a> Proving<'a> {
@@ -198,6 +233,8 @@ impl<'a> Proving<'a> {
             proof: None,
             stats: engine::Stats::default(),
             is_step: false,
+            is_trial: false,
+            is_rewritten: false,
         }
     }
 
@@ -288,8 +325,8 @@ impl<'a> Proving<'a> {
                 Err(obstacle) => return failed(obstacle),
                 Ok(mut found) => match self.decide_with_visits(&asked, &mut found, &budget) {
                     Ok(needed) => {
-                        // Certificates are about the text, in which counters still are.
-                        if self.counters.is_empty() {
+                        // Certificates are about the text.
+                        if !self.is_rewritten {
                             self.proof =
                                 family_proof(self.question, self.fairness, &found, &needed);
                         }
@@ -381,7 +418,7 @@ impl<'a> Proving<'a> {
     /// What an attempt may spend: the last one everything, so that others get their turn.
     fn share(&self, is_last: bool) -> Budget {
         let budget = self.plan.budget.clone();
-        if is_last && !self.is_step {
+        if is_last && !self.is_step && !self.is_trial {
             return budget;
         }
         let bytes = budget

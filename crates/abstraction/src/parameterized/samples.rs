@@ -3,7 +3,7 @@
 //! What is true in them is only a proposal: candidates that a sample refutes are not tried, the others
 //! are proved or dropped.
 
-use model::{Model, ProcessId, State, VarId};
+use model::{Model, ProcessId, Scalar, State, Type, VarId};
 
 use super::logic::{Base, ColumnId, FieldId, IndexVar, Logic, Term, Time};
 use super::system::{Bit, Finite, Source, System};
@@ -34,11 +34,18 @@ impl Sample {
         });
         let cells = system.cells.iter();
         let cells = cells.map(|cell| value_of(system, cell, None, model, state));
-        let pointer = |var| state.cells.get(model.first_cell(var, None)).copied();
+        let natural = |var, value| natural(model, var, value);
+        let pointer = |var: VarId| {
+            let held = state.cells.get(model.first_cell(var, None)).copied();
+            held.map(|value| natural(var, value))
+        };
         let pointers = system.pointers.iter().map(|known| pointer(known.var));
         let fields = system.fields.iter().map(|field| {
             let place = |index| place_of(system, field.var, (field.family, Some(index)), model);
-            let value = |index| state.cells.get(place(index)?).copied();
+            let value = |index| {
+                let held = state.cells.get(place(index)?).copied();
+                held.map(|value| natural(field.var, value))
+            };
             indices().map(value).collect::<Option<Vec<i64>>>()
         });
         Some(Self {
@@ -197,6 +204,19 @@ impl Pair<'_> {
             Base::Pointer(pointer, time) => self.at(time).pointers[pointer.index()],
         };
         base + term.offset
+    }
+}
+
+/// What stands for a value of an index variable that is below 0; see [`super::negative`].
+fn natural(model: &Model, var: VarId, value: i64) -> i64 {
+    // shape: only ranges have values below 0.
+    match &model.parts().vars[var.index()].ty {
+        Type::Scalar(Scalar::Range(_, hi)) if value < 0 => hi - value,
+        Type::Array(array) => match array.element {
+            Type::Scalar(Scalar::Range(_, hi)) if value < 0 => hi - value,
+            _ => value,
+        },
+        _ => value,
     }
 }
 
