@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
     Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
-    Uncounted, abstraction, core_model, facts, induction_steps, visits, without_counters,
-    without_negatives,
+    Uncounted, about_each, abstraction, core_model, facts, induction_steps, visits,
+    without_counters, without_negatives,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
@@ -152,7 +152,8 @@ pub fn check_for_all(
             Attempt::Proved(needs) => return proving.compare(needs, progress),
             Attempt::Failed(reason, warnings) => (reason, warnings),
         };
-        if let Some(needs) = proving.prove_by_induction(&reason) {
+        let found = proving.prove_by_induction(&reason);
+        if let Some(needs) = found.or_else(|| proving.prove_of_each(&reason)) {
             return proving.compare(needs, progress);
         }
         // What is said of the most that was understood is most useful.
@@ -273,6 +274,40 @@ impl<'a> Proving<'a> {
             }
         }
         None
+    }
+
+    /// What is true of all processes from some time on, asked of each by itself. No certificate is made
+    /// of it.
+    fn prove_of_each(&mut self, reason: &UnknownReason) -> Option<Vec<String>> {
+        let question = self.question;
+        let is_apt = *reason == UnknownReason::AbstractionTooCoarse && !question.scope.hints.only;
+        let property = &question.property.property;
+        let step = about_each(question.template, question.scope, property).filter(|_| is_apt)?;
+
+        let named = NamedProperty {
+            property: step.property.clone(),
+            ..question.property.clone()
+        };
+        let asked = ForAll {
+            template: &step.template,
+            property: &named,
+            scope: &step.scope,
+            ..*question
+        };
+        let mut proving = Proving::new(&asked, self.counters, self.plan, self.fairness);
+        proving.is_trial = true;
+        proving.samples = self.samples.take();
+        let found = match proving.prove() {
+            Attempt::Proved(needs) => Some(needs),
+            Attempt::Failed(reason, _) => proving.prove_by_induction(&reason),
+        };
+        self.samples = proving.samples.take();
+
+        let mut needs = found?;
+        needs.push(step.name);
+        self.remarks = std::mem::take(&mut proving.remarks);
+        self.stats = proving.stats;
+        Some(needs)
     }
 
     fn prove(&mut self) -> Attempt {
