@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
     Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
-    Uncounted, about_each, abstraction, core_model, facts, induction_steps, visits,
+    Uncounted, about_each, abstraction, core_model, facts, induction_steps, visits, with_one_range,
     without_counters, without_negatives,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
@@ -120,15 +120,18 @@ pub fn check_for_all(
         return Ok(answer);
     }
 
-    let natural = without_negatives(question.template, question.scope);
-    let is_rewritten = natural.is_some();
-    let question = match &natural {
-        None => *question,
-        Some((template, scope)) => ForAll {
-            template,
-            scope,
-            ..*question
-        },
+    let (mut template, mut scope) = (question.template.clone(), question.scope.clone());
+    let mut is_rewritten = false;
+    for rewrite in [with_one_range, without_negatives] {
+        if let Some(rewritten) = rewrite(&template, &scope) {
+            (template, scope) = rewritten;
+            is_rewritten = true;
+        }
+    }
+    let question = ForAll {
+        template: &template,
+        scope: &scope,
+        ..*question
     };
     let mut failure = None;
     let uncounted = without_counters(question.template, question.scope);

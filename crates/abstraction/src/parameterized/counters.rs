@@ -32,7 +32,7 @@ struct Counter {
 }
 
 /// A number, or the parameter plus a number.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) is_open: bool,
     pub(super) offset: i64,

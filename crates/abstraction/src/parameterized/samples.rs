@@ -43,7 +43,8 @@ impl Sample {
         let fields = system.fields.iter().map(|field| {
             let place = |index| place_of(system, field.var, (field.family, Some(index)), model);
             let value = |index| {
-                let held = state.cells.get(place(index)?).copied();
+                // What does not exist has any value.
+                let held = place(index).map_or(Some(0), |at| state.cells.get(at).copied());
                 held.map(|value| natural(field.var, value))
             };
             indices().map(value).collect::<Option<Vec<i64>>>()
@@ -233,14 +234,19 @@ fn value_of(
         return Some(0);
     }
     match finite.source {
-        Source::Location(process) => {
-            let instance = instance_of(process)?;
-            Some(state.locations[instance.index()].index())
-        }
-        Source::Variable(var) => {
-            let cell = place_of(system, var, (finite.family, index), model)?;
-            finite.number_of(*state.cells.get(cell)?)
-        }
+        // A process that does not exist is where it would start, and what does not exist has any value;
+        // see [`super::embed`].
+        Source::Location(process) => match instance_of(process) {
+            Some(instance) => Some(state.locations[instance.index()].index()),
+            None => {
+                let initial = system.parts().processes[process.index()].initial.first();
+                index.and(initial).map(|location| location.index())
+            }
+        },
+        Source::Variable(var) => match place_of(system, var, (finite.family, index), model) {
+            Some(cell) => finite.number_of(*state.cells.get(cell)?),
+            None => Some(0),
+        },
         Source::Bit(_) => None,
     }
 }
@@ -255,8 +261,12 @@ fn place_of(
     Some(match (family, index) {
         (Some(process), _) => model.first_cell(var, Some(model.instance_of(process, index)?)),
         (None, Some(index)) => {
-            let offset = usize::try_from(index - system.first).ok()?;
-            model.first_cell(var, None) + offset
+            // shape: what every process has is an array.
+            let Type::Array(array) = &model.parts().vars[var.index()].ty else {
+                return None;
+            };
+            let offset = usize::try_from(index - array.lo).ok()?;
+            (offset < array.len).then(|| model.first_cell(var, None) + offset)?
         }
         (None, None) => {
             let owner = system.parts().vars[var.index()].owner;
