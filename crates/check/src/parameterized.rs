@@ -159,10 +159,17 @@ pub fn check_for_all(
         if let Some(needs) = found.or_else(|| proving.prove_of_each(&reason)) {
             return proving.compare(needs, progress);
         }
-        // What is said of the most that was understood is most useful.
-        let is_better = failure.is_none() || reason == UnknownReason::AbstractionTooCoarse;
+        // An abstract run says most; a claim about a counter that may fail is not the user's.
+        let says_more = |(known, suspects): (&UnknownReason, &Vec<Diagnostic>)| {
+            let is_run = *known == UnknownReason::AbstractionTooCoarse;
+            (is_run && suspects.is_empty(), is_run)
+        };
+        let found = (reason, warnings, proving.remarks, proving.stats);
+        let is_better = failure.as_ref().is_none_or(|known: &(_, _, _, _)| {
+            says_more((&found.0, &found.1)) >= says_more((&known.0, &known.1))
+        });
         if is_better {
-            failure = Some((reason, warnings, proving.remarks, proving.stats));
+            failure = Some(found);
         }
     }
 

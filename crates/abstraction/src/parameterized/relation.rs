@@ -203,9 +203,9 @@ pub fn explore(
     add_idle_steps(&mut graph, request);
 
     // Neither facts about reachable states nor the question's demands count here: an instance that
-    // fails to start has no reachable states.
+    // fails to start has no reachable states. Sizes that the text excludes are not instances.
     for (number, (failure, _)) in family.failing_starts.iter().enumerate() {
-        let failing = Logic::all([well_formed.clone(), failure.clone()]);
+        let failing = Logic::all([well_formed.clone(), family.size.clone(), failure.clone()]);
         if pass.encoder.automaton(&failing)?.shortest(TRUE).is_some() {
             graph.failing_starts.push(number);
         }
