@@ -202,10 +202,11 @@ pub fn explore(
 
     add_idle_steps(&mut graph, request);
 
-    // Neither facts about reachable states nor the question's demands count here: an instance that
-    // fails to start has no reachable states. Sizes that the text excludes are not instances.
+    // Neither facts about reachable states nor the question's demands count here, nor what `init`
+    // demands: an instance that fails to start has no reachable states.
+    let is_instance = family.system.is_instance();
     for (number, (failure, _)) in family.failing_starts.iter().enumerate() {
-        let failing = Logic::all([well_formed.clone(), family.size.clone(), failure.clone()]);
+        let failing = Logic::all([well_formed.clone(), is_instance.clone(), failure.clone()]);
         if pass.encoder.automaton(&failing)?.shortest(TRUE).is_some() {
             graph.failing_starts.push(number);
         }

@@ -34,6 +34,8 @@ pub(super) struct Open {
     several: bool,
     /// The parameters: what stands for each, its name, where it is declared.
     parameters: Vec<(BoundId, String, Span)>,
+    /// The least value of the last parameter, if it has one.
+    least: Option<i64>,
     /// What ranges end at, if there are several.
     ends: Vec<Expr>,
     /// Can a universal (`true`) or existential (`false`) quantifier here be pulled out as a
@@ -96,6 +98,7 @@ impl Open {
             parameter,
             name,
             span,
+            least: self.least,
         })
     }
 
@@ -151,9 +154,9 @@ impl<'a> Lowerer<'a> {
         self.parameter(name, options);
         let parameter = self.open.parameters.last();
         if let Some((bound, ..)) = parameter.filter(|open| open.2 == name.span) {
-            let least = Expr::Int(least);
-            let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), least);
+            let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), Expr::Int(least));
             self.parts.init.push(enough);
+            self.open.least = Some(least);
         }
     }
 
