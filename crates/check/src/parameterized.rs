@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 
 use abstraction::parameterized::{
     Abstraction, Asked, Depth, Detail, Facts, Level, Obstacle, Sample, Selection, System,
-    abstraction, core_model, facts, induction_steps, visits, without_counters,
+    Uncounted, about_each, abstraction, core_model, facts, induction_steps, visits, with_one_range,
+    without_counters, without_negatives,
 };
 use base::{AtomId, Budget, Diagnostic, Fairness, FairnessKind, NoProgress, Progress, Route, Span};
 use evidence::{UnknownReason, Verdict};
@@ -112,29 +113,70 @@ pub fn check_for_all(
     progress: &mut dyn Progress,
 ) -> Result<Answer, Bug> {
     let fairness = template_fairness(question.template, question.property, plan.fairness);
-    let replaced = without_counters(question.template, question.scope);
-    let question = match &replaced {
-        None => *question,
-        Some((template, scope, _)) => ForAll {
-            template,
-            scope,
-            ..*question
-        },
-    };
-    let counters = replaced.as_ref().map_or(&[][..], |(.., facts)| facts);
-    let mut proving = Proving::new(&question, counters, plan, fairness);
 
     // Most violations show on very few processes, long before a proof has failed.
-    if let Some(answer) = proving.violation(MAX_TRIED, MAX_TRIED, progress)? {
+    let mut searching = Proving::new(question, &[], plan, fairness);
+    if let Some(answer) = searching.violation(MAX_TRIED, MAX_TRIED, progress)? {
         return Ok(answer);
     }
-    match proving.prove() {
-        Attempt::Proved(needs) => proving.compare(needs, progress),
-        Attempt::Failed(reason, warnings) => match proving.prove_by_induction(&reason) {
-            Some(needs) => proving.compare(needs, progress),
-            None => proving.refute(reason, warnings, progress),
-        },
+
+    let (mut template, mut scope) = (question.template.clone(), question.scope.clone());
+    let mut is_rewritten = false;
+    for rewrite in [with_one_range, without_negatives] {
+        if let Some(rewritten) = rewrite(&template, &scope) {
+            (template, scope) = rewritten;
+            is_rewritten = true;
+        }
     }
+    let question = ForAll {
+        template: &template,
+        scope: &scope,
+        ..*question
+    };
+    let mut failure = None;
+    let uncounted = without_counters(question.template, question.scope);
+    let questions = uncounted.iter().map(Some).chain([None]);
+    for replaced in questions {
+        let asked = match replaced {
+            None => question,
+            Some(Uncounted {
+                template, scope, ..
+            }) => ForAll {
+                template,
+                scope,
+                ..question
+            },
+        };
+        let counters = replaced.map_or(&[][..], |replaced| &replaced.facts);
+        let mut proving = Proving::new(&asked, counters, plan, fairness);
+        proving.is_trial = replaced.is_some();
+        proving.is_rewritten = is_rewritten || replaced.is_some();
+        let (reason, warnings) = match proving.prove() {
+            Attempt::Proved(needs) => return proving.compare(needs, progress),
+            Attempt::Failed(reason, warnings) => (reason, warnings),
+        };
+        let found = proving.prove_by_induction(&reason);
+        if let Some(needs) = found.or_else(|| proving.prove_of_each(&reason)) {
+            return proving.compare(needs, progress);
+        }
+        // An abstract run says most; a claim about a counter that may fail is not the user's.
+        let says_more = |(known, suspects): (&UnknownReason, &Vec<Diagnostic>)| {
+            let is_run = *known == UnknownReason::AbstractionTooCoarse;
+            (is_run && suspects.is_empty(), is_run)
+        };
+        let found = (reason, warnings, proving.remarks, proving.stats);
+        let is_better = failure.as_ref().is_none_or(|known: &(_, _, _, _)| {
+            says_more((&found.0, &found.1)) >= says_more((&known.0, &known.1))
+        });
+        if is_better {
+            failure = Some(found);
+        }
+    }
+
+    let (reason, warnings, remarks, stats) = failure.expect("the question was asked");
+    searching.remarks = remarks;
+    searching.stats = stats;
+    searching.refute(reason, warnings, progress)
 }
 
 /// How an abstraction is tried: what is kept of the control, with which facts, and of fields.
@@ -173,6 +215,10 @@ struct Proving<'a> {
     stats: engine::Stats,
     /// Is it about a process and its neighbours, of which much is assumed?
     is_step: bool,
+    /// Will the question be asked again in another way?
+    is_trial: bool,
+    /// Is the template another one than that of the text?
+    is_rewritten: bool,
 }
 
 impl<'a> Proving<'a> {
@@ -198,6 +244,8 @@ impl<'a> Proving<'a> {
             proof: None,
             stats: engine::Stats::default(),
             is_step: false,
+            is_trial: false,
+            is_rewritten: false,
         }
     }
 
@@ -236,6 +284,40 @@ impl<'a> Proving<'a> {
             }
         }
         None
+    }
+
+    /// What is true of all processes from some time on, asked of each by itself. No certificate is made
+    /// of it.
+    fn prove_of_each(&mut self, reason: &UnknownReason) -> Option<Vec<String>> {
+        let question = self.question;
+        let is_apt = *reason == UnknownReason::AbstractionTooCoarse && !question.scope.hints.only;
+        let property = &question.property.property;
+        let step = about_each(question.template, question.scope, property).filter(|_| is_apt)?;
+
+        let named = NamedProperty {
+            property: step.property.clone(),
+            ..question.property.clone()
+        };
+        let asked = ForAll {
+            template: &step.template,
+            property: &named,
+            scope: &step.scope,
+            ..*question
+        };
+        let mut proving = Proving::new(&asked, self.counters, self.plan, self.fairness);
+        proving.is_trial = true;
+        proving.samples = self.samples.take();
+        let found = match proving.prove() {
+            Attempt::Proved(needs) => Some(needs),
+            Attempt::Failed(reason, _) => proving.prove_by_induction(&reason),
+        };
+        self.samples = proving.samples.take();
+
+        let mut needs = found?;
+        needs.push(step.name);
+        self.remarks = std::mem::take(&mut proving.remarks);
+        self.stats = proving.stats;
+        Some(needs)
     }
 
     fn prove(&mut self) -> Attempt {
@@ -288,8 +370,8 @@ impl<'a> Proving<'a> {
                 Err(obstacle) => return failed(obstacle),
                 Ok(mut found) => match self.decide_with_visits(&asked, &mut found, &budget) {
                     Ok(needed) => {
-                        // Certificates are about the text, in which counters still are.
-                        if self.counters.is_empty() {
+                        // Certificates are about the text.
+                        if !self.is_rewritten {
                             self.proof =
                                 family_proof(self.question, self.fairness, &found, &needed);
                         }
@@ -381,7 +463,7 @@ impl<'a> Proving<'a> {
     /// What an attempt may spend: the last one everything, so that others get their turn.
     fn share(&self, is_last: bool) -> Budget {
         let budget = self.plan.budget.clone();
-        if is_last && !self.is_step {
+        if is_last && !self.is_step && !self.is_trial {
             return budget;
         }
         let bytes = budget

@@ -66,6 +66,8 @@ pub struct Template {
     pub name: String,
     /// Where it is declared.
     pub span: Span,
+    /// There is no instance for a smaller value, if this is given.
+    pub least: Option<i64>,
 }
 
 /// What is special about one question to a template.

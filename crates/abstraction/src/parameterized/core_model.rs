@@ -1,6 +1,6 @@
 //! The abstraction as an ordinary model: one process whose locations are the abstract states.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use base::{AtomId, Span};
 use logic::{Ltl, Op, Property};
@@ -109,9 +109,15 @@ impl<'a> CoreModelBuilder<'a> {
             builder.add_class(*label, marks.clone());
         }
 
+        let mut known = BTreeSet::new();
         for edge in &graph.edges {
             let marks = builder.selected_marks(&edge.marks);
-            let class = &builder.classes[numbers[&(edge.label, marks)]];
+            let number = numbers[&(edge.label, marks)];
+            // Without the rankings that tell them apart, several are the same.
+            if !known.insert((edge.source, edge.target, number)) {
+                continue;
+            }
+            let class = &builder.classes[number];
             let (source, target) = (LocationId::new(edge.source), LocationId::new(edge.target));
             process
                 .steps

@@ -1,27 +1,30 @@
 //! Counters of processes: shared numbers that always say how many processes are at certain locations.
 //!
-//! If `c` starts with `k`, a number or the parameter plus a number, and every step of a family changes it
-//! by one exactly if the process enters or leaves a set of locations, then `c == k + count` (or `k - count`)
-//! is true of every state, by induction over steps. What compares `c` with a number then compares the
-//! count, which WS1S can express, and the variable is left out. That a new value fits is kept as an
-//! assertion.
+//! If `c` starts with `k`, a number or the parameter plus a number, and every step changes it by one
+//! exactly if its process enters or leaves one of a few locations, then `c == k + count` (or
+//! `k - count`) is true of every state, by induction over steps. What compares `c` with a number then
+//! compares the count, which WS1S can express, and the variable is left out. That a new value fits is
+//! kept as an assertion.
 //!
 //! A change is `c := c + 1`, `c := c - 1`, or a number one above or below that which the guard demands.
+//! From these it is found out where processes are counted. Any other value that a step assigns is
+//! *claimed* to be what the count will be: an assertion says so. If no assertion can fail while `c` is
+//! the count, then `c` is the count, again by induction over steps.
 //! What an effect asks about `c` behind the change is asked about the changed value: processes have
 //! their new locations only when the step is over, so the count is still the old one.
 
 use base::Span;
 use model::{
-    BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Owner, Place, ProcessId, Quantifier,
-    Scalar, Scope, Step, Stmt, StmtKind, Sync, Template, Type, VarId, as_open_end,
+    BinaryOp, BoundId, Composition, Expr, Initial, LocationId, Owner, Place, Process, ProcessId,
+    Quantifier, Scalar, Scope, Step, Stmt, StmtKind, Sync, Template, Type, VarId, as_open_end,
 };
 
 /// A variable that counts.
 struct Counter {
     var: VarId,
-    family: ProcessId,
-    /// The locations at which processes are counted.
-    counted: Vec<LocationId>,
+    /// Whose steps change it, and of each location whether these processes are counted there;
+    /// nothing of those that are not reached.
+    counted: Vec<(ProcessId, Vec<Option<bool>>)>,
     /// Its value if no process is counted.
     start: Number,
     /// Does it become greater with the count?
@@ -29,7 +32,7 @@ struct Counter {
 }
 
 /// A number, or the parameter plus a number.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) is_open: bool,
     pub(super) offset: i64,
@@ -57,6 +60,13 @@ impl Number {
         fits.then_some(Self { is_open, offset })
     }
 
+    fn plus(self, offset: i64) -> Self {
+        Self {
+            offset: self.offset.saturating_add(offset),
+            ..self
+        }
+    }
+
     /// By how much this is more, if that does not depend on the parameter.
     fn minus(self, other: Self) -> Option<i64> {
         let difference = self.offset.checked_sub(other.offset);
@@ -75,36 +85,56 @@ impl Number {
     }
 }
 
-/// The template and the question without counters, and what these count; nothing if there are none.
+/// A template and a question about it without counters.
+#[derive(Clone, Debug)]
+pub struct Uncounted {
+    /// The template.
+    pub template: Template,
+    /// What is special about the question.
+    pub scope: Scope,
+    /// What the variables that are left out count.
+    pub facts: Vec<String>,
+}
+
+/// The template and the question without counters. First with as many left out as may be claimed to
+/// count, then, if these are fewer, with those that need no claim. None if there are none.
 #[must_use]
-pub fn without_counters(
-    template: &Template,
-    scope: &Scope,
-) -> Option<(Template, Scope, Vec<String>)> {
+pub fn without_counters(template: &Template, scope: &Scope) -> Vec<Uncounted> {
     // Processes that move together may all add one to the same old value.
     if template.parts.composition != Composition::Interleaving {
-        return None;
+        return Vec::new();
     }
-    let mut template = template.clone();
-    let mut scope = scope.clone();
-    let mut facts = Vec::new();
+    let claimed = uncounted(template, scope, true);
+    let plain = uncounted(template, scope, false);
+    let is_same = plain.facts == claimed.facts;
+    let all = [claimed, plain].into_iter();
+    let all = all.skip(usize::from(is_same));
+    all.filter(|found| !found.facts.is_empty()).collect()
+}
+
+fn uncounted(template: &Template, scope: &Scope, may_claim: bool) -> Uncounted {
+    let mut found = Uncounted {
+        template: template.clone(),
+        scope: scope.clone(),
+        facts: Vec::new(),
+    };
     for position in 0..template.parts.vars.len() {
-        let Some(counter) = counter(&template, VarId::new(position)) else {
+        let Some(counter) = counter(&found.template, VarId::new(position), may_claim) else {
             continue;
         };
-        let mut changed = (template.clone(), scope.clone());
+        let mut changed = (found.template.clone(), found.scope.clone());
         if counter.replace(&mut changed.0, &mut changed.1).is_some() {
-            facts.push(counter.describe(&template));
-            (template, scope) = changed;
+            found.facts.push(counter.describe(&found.template));
+            (found.template, found.scope) = changed;
         }
     }
-    (!facts.is_empty()).then_some((template, scope, facts))
+    found
 }
 
 /// What a variable counts, if it counts anything.
-fn counter(template: &Template, var: VarId) -> Option<Counter> {
+fn counter(template: &Template, var: VarId, may_claim: bool) -> Option<Counter> {
     let variable = &template.parts.vars[var.index()];
-    let Type::Scalar(Scalar::Range(..)) = variable.ty else {
+    let Type::Scalar(Scalar::Range(_, hi)) = variable.ty else {
         return None;
     };
     let start = match &variable.initial {
@@ -115,36 +145,45 @@ fn counter(template: &Template, var: VarId) -> Option<Counter> {
     };
 
     let processes = template.parts.processes.iter().enumerate();
-    let mut writers =
-        processes.filter(|(_, process)| process.steps.iter().any(|s| writes(&s.effect, var)));
-    let (position, process) = writers.next().filter(|_| writers.next().is_none())?;
-    let is_family = process
-        .index
-        .is_some_and(|range| as_open_end(range.hi).is_some());
-    if !is_family {
+    let writers = processes.filter(|(_, process)| process.steps.iter().any(|s| changes(s, var)));
+    let writers: Vec<(usize, &Process)> = writers.collect();
+    let names = (var, template.parameter);
+    let is_known = |step: &Step| matches!(change(step, names), Some(Some(_)));
+    let is_plain = match writers.as_slice() {
+        [(_, one)] => one.index.is_some() && one.steps.iter().all(is_known),
+        // How many there are of several families together compares with numbers only.
+        several if several.is_empty() || start.is_open || as_open_end(hi).is_some() => return None,
+        _ => false,
+    };
+    let is_fixed = |process: &Process| process.index.is_some_and(|r| as_open_end(r.hi).is_none());
+    if !is_plain && !may_claim || writers.iter().any(|(_, process)| is_fixed(process)) {
         return None;
     }
-    let found = [true, false].into_iter().find_map(|grows| {
-        let counted = counted_locations(process, (var, template.parameter), grows)?;
-        Some((counted, grows))
-    });
-    let (counted, grows) = found?;
-    let family = ProcessId::new(position);
+
+    let counted_by = |grows| {
+        let all = writers.iter().map(|(position, process)| {
+            let counted = counted_locations(process, names, grows)?;
+            Some((ProcessId::new(*position), counted))
+        });
+        let counted = all.collect::<Option<Vec<_>>>()?;
+        let is_any = counted.iter().any(|(_, is)| is.contains(&Some(true)));
+        is_any.then_some((counted, grows))
+    };
+    let (counted, grows) = [true, false].into_iter().find_map(counted_by)?;
     Some(Counter {
         var,
-        family,
         counted,
         start,
         grows,
     })
 }
 
-/// The locations whose processes are counted, if every step agrees.
+/// Which locations are those of counted processes, if every step agrees whose change is known.
 fn counted_locations(
-    process: &model::Process,
+    process: &Process,
     names: (VarId, BoundId),
     grows: bool,
-) -> Option<Vec<LocationId>> {
+) -> Option<Vec<Option<bool>>> {
     let mut is_counted: Vec<Option<bool>> = vec![None; process.locations.len()];
     for location in &process.initial {
         is_counted[location.index()] = Some(false);
@@ -157,9 +196,12 @@ fn counted_locations(
             };
             let change = change(step, names)?;
             // shape: alone; of several processes that take part in one step, two might change it.
-            if change != 0 && !matches!(step.sync, Sync::Internal) {
+            if change != Some(0) && !matches!(step.sync, Sync::Internal) {
                 return None;
             }
+            let Some(change) = change else {
+                continue;
+            };
             let change = if grows { change } else { change.checked_neg()? };
             let after = match (before, change) {
                 (_, 0) => before,
@@ -174,10 +216,19 @@ fn counted_locations(
         }
     }
 
-    let all = is_counted.iter().enumerate();
-    let counted = all.filter(|(_, is)| **is == Some(true));
-    let counted: Vec<LocationId> = counted.map(|(l, _)| LocationId::new(l)).collect();
-    (!counted.is_empty()).then_some(counted)
+    // Where only claims lead, it is not known what they claim.
+    let is_known = |step: &Step| {
+        let ends = [step.source, step.target].map(|end| is_counted[end.index()]);
+        ends[0].is_none() || ends[1].is_some()
+    };
+    process.steps.iter().all(is_known).then_some(is_counted)
+}
+
+/// Does a step write the variable?
+fn changes(step: &Step, var: VarId) -> bool {
+    let mut found = false;
+    step.for_each_written(&mut |place| found |= place.var == var);
+    found
 }
 
 fn writes(effect: &[Stmt], var: VarId) -> bool {
@@ -188,17 +239,54 @@ fn writes(effect: &[Stmt], var: VarId) -> bool {
     found
 }
 
-/// By how much a step changes a variable, which it must not do more than once.
-fn change(step: &Step, names: (VarId, BoundId)) -> Option<i64> {
-    let mut change = 0;
-    for statement in &step.effect {
-        if let Some(by) = increment(statement, &step.guard, names).filter(|_| change == 0) {
-            change = by;
-        } else if writes(std::slice::from_ref(statement), names.0) {
+/// By how much a step changes a variable, which it must not do more than once; nothing inside if that
+/// depends on the state.
+fn change(step: &Step, names: (VarId, BoundId)) -> Option<Option<i64>> {
+    if step
+        .sync
+        .stored()
+        .into_iter()
+        .any(|place| place.var == names.0)
+    {
+        return None;
+    }
+    change_of_all(&step.effect, &step.guard, names)
+}
+
+fn change_of_all(effect: &[Stmt], guard: &Expr, names: (VarId, BoundId)) -> Option<Option<i64>> {
+    let mut change = None;
+    for statement in effect {
+        if !writes(std::slice::from_ref(statement), names.0) {
+            continue;
+        }
+        let this = change_of(statement, guard, names)?;
+        if change.replace(this).is_some() {
             return None;
         }
     }
-    Some(change)
+    Some(change.unwrap_or(Some(0)))
+}
+
+/// The same of a statement that writes the variable.
+fn change_of(statement: &Stmt, guard: &Expr, names: (VarId, BoundId)) -> Option<Option<i64>> {
+    // shape: what else writes it, such as a loop or a choice, is not known.
+    match &statement.kind {
+        StmtKind::Assign(_, value) => {
+            let by = increment(statement, guard, names);
+            (by.is_some() || !reads(value, names.0)).then_some(by)
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            let then = change_of_all(then, &demanding(guard, condition), names)?;
+            let otherwise = change_of_all(otherwise, guard, names)?;
+            Some(then.filter(|_| then == otherwise))
+        }
+        _ => None,
+    }
+}
+
+/// What is demanded where a condition is true, too.
+fn demanding(guard: &Expr, condition: &Expr) -> Expr {
+    Expr::binary(BinaryOp::And, guard.clone(), condition.clone())
 }
 
 /// `c := c + 1`, or `c := 3` where the guard demands `c == 2`.
@@ -259,9 +347,7 @@ impl Counter {
         let names = (self.var, template.parameter);
         let bound = BoundId::new(template.parts.bounds.len());
         template.parts.bounds.push("counted".to_owned());
-        let range = template.parts.processes[self.family.index()].index?;
-        let last = bound_of(template.parameter, range.hi);
-        let count = self.count(bound, (Expr::Int(range.lo), last));
+        let count = self.count(template, bound);
         let replace_shifted = |expr: &mut Expr, shift: i64| {
             let start = Number {
                 offset: self.start.offset.saturating_add(shift),
@@ -270,16 +356,19 @@ impl Counter {
             expr.walk_mut(&mut |inner| self.replace_here(inner, &count, start, names.1));
         };
 
-        for step in &mut template.parts.processes[self.family.index()].steps {
-            let mut shift = 0;
-            for statement in &mut step.effect {
-                if let Some(by) = increment(statement, &step.guard, names) {
-                    *statement = self.still_fits(by, &limits, statement.span);
-                    shift = by;
-                } else if shift != 0 {
-                    let one = std::slice::from_mut(statement);
-                    Stmt::for_each_expr_mut(one, &mut |expr| replace_shifted(expr, shift));
-                }
+        let claims = Claims {
+            names,
+            limits,
+            replace_shifted: &replace_shifted,
+        };
+        for (process, is_counted) in &self.counted {
+            for step in &mut template.parts.processes[process.index()].steps {
+                let ends = (
+                    is_counted[step.source.index()],
+                    is_counted[step.target.index()],
+                );
+                let by = self.claimed(ends);
+                claims.state(&mut step.effect, (&step.guard, step.span), by);
             }
         }
 
@@ -310,37 +399,48 @@ impl Counter {
         Some(())
     }
 
-    /// The assertion that the variable has room for a change.
-    fn still_fits(&self, by: i64, limits: &(Expr, Expr), span: Span) -> Stmt {
-        let read = Expr::Read(Place {
-            var: self.var,
-            owner: None,
-            path: Vec::new(),
-        });
-        let room = if by > 0 {
-            let most = Expr::binary(BinaryOp::Sub, limits.1.clone(), Expr::Int(by));
-            Expr::binary(BinaryOp::Le, read, most)
-        } else {
-            let least = Expr::binary(BinaryOp::Sub, limits.0.clone(), Expr::Int(by));
-            Expr::binary(BinaryOp::Ge, read, least)
+    /// By how much the variable has to change with a step between these locations; nothing if they are
+    /// not reached.
+    fn claimed(&self, ends: (Option<bool>, Option<bool>)) -> Option<i64> {
+        let (Some(before), Some(after)) = ends else {
+            return None;
         };
-        Stmt::new(StmtKind::Assert(room), span)
+        let by = i64::from(after) - i64::from(before);
+        Some(if self.grows { by } else { -by })
     }
 
     /// How many processes are counted.
-    fn count(&self, bound: BoundId, (lo, hi): (Expr, Expr)) -> Expr {
-        let here = Expr::At {
-            process: self.family,
-            owner: Owner::Indexed(Box::new(Expr::Bound(bound))),
-            locations: self.counted.clone(),
-        };
-        Expr::Quantified {
-            quantifier: Quantifier::Sum,
-            bound,
-            lo: Box::new(lo),
-            hi: Box::new(hi),
-            body: Box::new(here),
-        }
+    fn count(&self, template: &Template, bound: BoundId) -> Expr {
+        let counts = self.counted.iter().filter_map(|(process, is_counted)| {
+            let locations = locations(is_counted);
+            if locations.is_empty() {
+                return None;
+            }
+            let range = template.parts.processes[process.index()].index;
+            let (owner, lo, hi) = match range {
+                // One of one.
+                None => (Owner::Single, Expr::Int(0), Expr::Int(0)),
+                Some(range) => (
+                    Owner::Indexed(Box::new(Expr::Bound(bound))),
+                    Expr::Int(range.lo),
+                    bound_of(template.parameter, range.hi),
+                ),
+            };
+            let here = Expr::At {
+                process: *process,
+                owner,
+                locations,
+            };
+            Some(Expr::Quantified {
+                quantifier: Quantifier::Sum,
+                bound,
+                lo: Box::new(lo),
+                hi: Box::new(hi),
+                body: Box::new(here),
+            })
+        });
+        let sum = |all, one| Expr::binary(BinaryOp::Add, all, one);
+        counts.reduce(sum).expect("something is counted")
     }
 
     /// Replaces a comparison of the variable. `c == k + count`, so `c < e` is `count < e - k`.
@@ -363,6 +463,9 @@ impl Counter {
             return;
         }
         let difference = |left: Expr, right: Expr| {
+            if right.as_literal() == Some(0) {
+                return left;
+            }
             let difference = Expr::binary(BinaryOp::Sub, left, right);
             let number = Number::of(&difference, parameter);
             number.map_or(difference, |number| number.expr(parameter))
@@ -376,12 +479,15 @@ impl Counter {
     }
 
     fn describe(&self, template: &Template) -> String {
-        let process = &template.parts.processes[self.family.index()];
-        let labels = self
-            .counted
-            .iter()
-            .map(|l| process.locations[l.index()].as_str());
-        let labels: Vec<&str> = labels.collect();
+        let counted = self.counted.iter().filter_map(|(process, is_counted)| {
+            let process = &template.parts.processes[process.index()];
+            let labels = locations(is_counted).into_iter();
+            let labels = labels.map(|l| process.locations[l.index()].as_str());
+            let labels: Vec<&str> = labels.collect();
+            let is_any = !labels.is_empty();
+            is_any.then(|| format!("{} @ {{{}}}", process.name, labels.join(", ")))
+        });
+        let counted: Vec<String> = counted.collect();
         let name = &template.parts.vars[self.var.index()].name;
         let start = match (self.start.is_open, self.start.offset) {
             (false, offset) => offset.to_string(),
@@ -396,16 +502,97 @@ impl Counter {
             (true, start) => format!("{start} + "),
             (false, start) => format!("{start} - "),
         };
-        format!(
-            "{name} == {sign}the number of {} @ {{{}}}",
-            process.name,
-            labels.join(", ")
-        )
+        format!("{name} == {sign}the number of {}", counted.join(" and "))
+    }
+}
+
+/// The locations at which processes are counted.
+fn locations(is_counted: &[Option<bool>]) -> Vec<LocationId> {
+    let all = is_counted.iter().enumerate();
+    let counted = all.filter(|(_, is)| **is == Some(true));
+    counted.map(|(l, _)| LocationId::new(l)).collect()
+}
+
+/// Writes what is claimed of a variable into the steps that change it.
+struct Claims<'a> {
+    names: (VarId, BoundId),
+    /// Its least and its greatest value.
+    limits: (Expr, Expr),
+    /// Replaces what is asked about it where it has changed by so much.
+    replace_shifted: &'a dyn Fn(&mut Expr, i64),
+}
+
+impl Claims<'_> {
+    /// Replaces assignments by assertions that the variable changes `by` so much, if that is known.
+    /// Returns by how much it has changed behind the statements.
+    fn state(
+        &self,
+        statements: &mut Vec<Stmt>,
+        (guard, span): (&Expr, Span),
+        by: Option<i64>,
+    ) -> i64 {
+        let mut shift = 0;
+        let mut is_written = false;
+        for statement in &mut *statements {
+            if !writes(std::slice::from_ref(statement), self.names.0) {
+                if shift != 0 {
+                    let one = std::slice::from_mut(statement);
+                    Stmt::for_each_expr_mut(one, &mut |expr| (self.replace_shifted)(expr, shift));
+                }
+                continue;
+            }
+            is_written = true;
+            let known = increment(statement, guard, self.names);
+            // shape: nothing else writes a counter.
+            match &mut statement.kind {
+                StmtKind::If(condition, then, otherwise) => {
+                    let demanded = demanding(guard, condition);
+                    shift = self.state(then, (&demanded, statement.span), by);
+                    self.state(otherwise, (guard, statement.span), by);
+                }
+                StmtKind::Assign(_, value) => {
+                    shift = by.or(known).unwrap_or(0);
+                    let claim = self.claim(value, known, shift);
+                    *statement = Stmt::new(StmtKind::Assert(claim), statement.span);
+                }
+                _ => unreachable!("what changes a counter is an assignment"),
+            }
+        }
+
+        // A process is counted, or no longer, but the variable stays what it is.
+        let missing = by.filter(|by| *by != 0 && !is_written);
+        statements.extend(missing.map(|_| Stmt::new(StmtKind::Assert(Expr::Bool(false)), span)));
+        by.unwrap_or(shift)
+    }
+
+    /// That assigning the value changes the variable by so much, and that the result fits.
+    fn claim(&self, value: &Expr, known: Option<i64>, by: i64) -> Expr {
+        let read = || {
+            Expr::Read(Place {
+                var: self.names.0,
+                owner: None,
+                path: Vec::new(),
+            })
+        };
+        let less_by = |limit: &Expr| match Number::of(limit, self.names.1) {
+            Some(number) => number.plus(-by).expr(self.names.1),
+            None => Expr::binary(BinaryOp::Sub, limit.clone(), Expr::Int(by)),
+        };
+        let room = match by {
+            0 => Expr::Bool(true),
+            1.. => Expr::binary(BinaryOp::Le, read(), less_by(&self.limits.1)),
+            _ => Expr::binary(BinaryOp::Ge, read(), less_by(&self.limits.0)),
+        };
+        match known {
+            Some(known) if known == by => room,
+            Some(_) => Expr::Bool(false),
+            None => Expr::all([Expr::binary(BinaryOp::Eq, read(), less_by(value)), room]),
+        }
     }
 }
 
 /// A bound of a range as an expression.
-fn bound_of(parameter: BoundId, value: i64) -> Expr {
+pub(super) fn bound_of(parameter: BoundId, value: i64) -> Expr {
     match as_open_end(value) {
         None => Expr::Int(value),
         Some(offset) => Expr::binary(BinaryOp::Add, Expr::Bound(parameter), Expr::Int(offset)),

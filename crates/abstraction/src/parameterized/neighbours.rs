@@ -166,17 +166,18 @@ impl Step {
             compare(BinaryOp::Le, other, own.hi.clone()),
             renamed(&asked.condition),
         ];
-        let applies = applies
-            .into_iter()
-            .reduce(|all, part| compare(BinaryOp::And, all, part));
-        let applies = AtomMeaning::State(applies.unwrap_or(Expr::Bool(true)));
+        let here = Expr::all(applies);
+        let applies = AtomMeaning::State(here.clone());
         let applies = self.add_atom("comes first".to_owned(), applies, Span::nowhere());
 
         let mut images: HashMap<AtomId, AtomId> = HashMap::new();
         for atom in formula.atoms() {
             let known = self.template.parts.atoms[atom.index()].clone();
             let meaning = match known.meaning {
-                AtomMeaning::State(expr) => AtomMeaning::State(renamed(&expr)),
+                // Where nothing is assumed of the neighbour, what is said of it need not have a value.
+                AtomMeaning::State(expr) => {
+                    AtomMeaning::State(Expr::all([here.clone(), renamed(&expr)]))
+                }
                 AtomMeaning::Taken(pattern) => {
                     AtomMeaning::Taken(moved(pattern, own.bound, neighbour))
                 }

@@ -42,8 +42,8 @@ pub struct Ranking {
     pub logic: Logic,
 }
 
-/// What an abstract step does to a set: the strongest statement that is true of every concrete step
-/// that it stands for.
+/// What an abstract step does to a set: something that is true of every concrete step that it stands
+/// for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Mark {
     /// It becomes strictly smaller.
@@ -119,7 +119,34 @@ pub struct Request<'r> {
 type Vector = Vec<bool>;
 
 /// Steps between abstract states, with their label and what they do to the rankings.
-type Relation = BTreeMap<(Vector, Vector, Label), Vec<Mark>>;
+type Relation = BTreeMap<(Vector, Vector, Label), Kinds>;
+
+/// Between two abstract states at most so many kinds of steps with one label are told apart.
+const MAX_KINDS: usize = 12;
+
+/// What the concrete steps that an abstract step stands for do to all rankings together: each of them
+/// is described by one of these. A step that makes one of two sets smaller, but neither always, is two.
+#[derive(Default)]
+struct Kinds(Vec<Vec<Mark>>);
+
+impl Kinds {
+    /// Of two kinds of which one says more about every ranking, the other suffices: whatever run it
+    /// describes, the other describes, too.
+    fn add(&mut self, marks: Vec<Mark>) {
+        let is_within = |one: &[Mark], other: &[Mark]| one.iter().zip(other).all(|(a, b)| a <= b);
+        if self.0.iter().any(|known| is_within(&marks, known)) {
+            return;
+        }
+        self.0.retain(|known| !is_within(known, &marks));
+        self.0.push(marks);
+        if self.0.len() > MAX_KINDS {
+            let all = std::mem::take(&mut self.0).into_iter();
+            let join =
+                |a: Vec<Mark>, b: Vec<Mark>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
+            self.0.extend(all.reduce(join));
+        }
+    }
+}
 
 /// Computes the reachable abstract system.
 ///
@@ -175,10 +202,11 @@ pub fn explore(
 
     add_idle_steps(&mut graph, request);
 
-    // Neither facts about reachable states nor the question's demands count here: an instance that
-    // fails to start has no reachable states.
+    // Neither facts about reachable states nor the question's demands count here, nor what `init`
+    // demands: an instance that fails to start has no reachable states.
+    let is_instance = family.system.is_instance();
     for (number, (failure, _)) in family.failing_starts.iter().enumerate() {
-        let failing = Logic::all([well_formed.clone(), failure.clone()]);
+        let failing = Logic::all([well_formed.clone(), is_instance.clone(), failure.clone()]);
         if pass.encoder.automaton(&failing)?.shortest(TRUE).is_some() {
             graph.failing_starts.push(number);
         }
@@ -288,13 +316,8 @@ impl Pass<'_, '_> {
                 holders: holders.filter(|(_, is)| *is).map(|(id, _)| *id).collect(),
             };
             let marks: Vec<Mark> = rest.chunks(2).map(|bits| mark(&truth(bits))).collect();
-            let merge = |known: &mut Vec<Mark>| {
-                for (known, new) in known.iter_mut().zip(&marks) {
-                    *known = (*known).max(*new);
-                }
-            };
             let key = (self.kept(source), self.kept(target), label);
-            relation.entry(key).and_modify(merge).or_insert(marks);
+            relation.entry(key).or_default().add(marks);
         }
 
         Ok(())
@@ -383,11 +406,11 @@ fn mark(bits: &[bool]) -> Mark {
 /// The part of the relation that the initial states reach, breadth first.
 fn reach(initial: &BTreeSet<Vector>, relation: Relation, n_predicates: usize) -> Graph {
     let mut outgoing: BTreeMap<Vector, Vec<(Vector, Label, Vec<Mark>)>> = BTreeMap::new();
-    for ((source, target, label), marks) in relation {
-        outgoing
-            .entry(source)
-            .or_default()
-            .push((target, label, marks));
+    for ((source, target, label), kinds) in relation {
+        let known = outgoing.entry(source).or_default();
+        for marks in kinds.0 {
+            known.push((target.clone(), label.clone(), marks));
+        }
     }
 
     let mut graph = Graph::default();

@@ -3,7 +3,7 @@
 //! What is true in them is only a proposal: candidates that a sample refutes are not tried, the others
 //! are proved or dropped.
 
-use model::{Model, ProcessId, State, VarId};
+use model::{Model, ProcessId, Scalar, State, Type, VarId};
 
 use super::logic::{Base, ColumnId, FieldId, IndexVar, Logic, Term, Time};
 use super::system::{Bit, Finite, Source, System};
@@ -34,11 +34,19 @@ impl Sample {
         });
         let cells = system.cells.iter();
         let cells = cells.map(|cell| value_of(system, cell, None, model, state));
-        let pointer = |var| state.cells.get(model.first_cell(var, None)).copied();
+        let natural = |var, value| natural(model, var, value);
+        let pointer = |var: VarId| {
+            let held = state.cells.get(model.first_cell(var, None)).copied();
+            held.map(|value| natural(var, value))
+        };
         let pointers = system.pointers.iter().map(|known| pointer(known.var));
         let fields = system.fields.iter().map(|field| {
             let place = |index| place_of(system, field.var, (field.family, Some(index)), model);
-            let value = |index| state.cells.get(place(index)?).copied();
+            let value = |index| {
+                // What does not exist has any value.
+                let held = place(index).map_or(Some(0), |at| state.cells.get(at).copied());
+                held.map(|value| natural(field.var, value))
+            };
             indices().map(value).collect::<Option<Vec<i64>>>()
         });
         Some(Self {
@@ -200,6 +208,19 @@ impl Pair<'_> {
     }
 }
 
+/// What stands for a value of an index variable that is below 0; see [`super::negative`].
+fn natural(model: &Model, var: VarId, value: i64) -> i64 {
+    // shape: only ranges have values below 0.
+    match &model.parts().vars[var.index()].ty {
+        Type::Scalar(Scalar::Range(_, hi)) if value < 0 => hi - value,
+        Type::Array(array) => match array.element {
+            Type::Scalar(Scalar::Range(_, hi)) if value < 0 => hi - value,
+            _ => value,
+        },
+        _ => value,
+    }
+}
+
 /// The number of what a process, or the system, has.
 fn value_of(
     system: &System<'_>,
@@ -213,14 +234,19 @@ fn value_of(
         return Some(0);
     }
     match finite.source {
-        Source::Location(process) => {
-            let instance = instance_of(process)?;
-            Some(state.locations[instance.index()].index())
-        }
-        Source::Variable(var) => {
-            let cell = place_of(system, var, (finite.family, index), model)?;
-            finite.number_of(*state.cells.get(cell)?)
-        }
+        // A process that does not exist is where it would start, and what does not exist has any value;
+        // see [`super::embed`].
+        Source::Location(process) => match instance_of(process) {
+            Some(instance) => Some(state.locations[instance.index()].index()),
+            None => {
+                let initial = system.parts().processes[process.index()].initial.first();
+                index.and(initial).map(|location| location.index())
+            }
+        },
+        Source::Variable(var) => match place_of(system, var, (finite.family, index), model) {
+            Some(cell) => finite.number_of(*state.cells.get(cell)?),
+            None => Some(0),
+        },
         Source::Bit(_) => None,
     }
 }
@@ -235,8 +261,12 @@ fn place_of(
     Some(match (family, index) {
         (Some(process), _) => model.first_cell(var, Some(model.instance_of(process, index)?)),
         (None, Some(index)) => {
-            let offset = usize::try_from(index - system.first).ok()?;
-            model.first_cell(var, None) + offset
+            // shape: what every process has is an array.
+            let Type::Array(array) = &model.parts().vars[var.index()].ty else {
+                return None;
+            };
+            let offset = usize::try_from(index - array.lo).ok()?;
+            (offset < array.len).then(|| model.first_cell(var, None) + offset)?
         }
         (None, None) => {
             let owner = system.parts().vars[var.index()].owner;

@@ -396,6 +396,13 @@ impl<'t> System<'t> {
         Term::last().plus(-self.last_offset)
     }
 
+    /// Is there an instance for the value of the parameter?
+    pub fn is_instance(&self) -> Logic {
+        let least = self.template.least;
+        let enough = |least: i64| Logic::at_most(Term::number(least.max(0)), self.parameter());
+        least.map_or(Logic::Const(true), enough)
+    }
+
     /// Is the index that of a process?
     pub fn is_process(&self, index: Term) -> Logic {
         self.in_range(index, Term::number(self.first), Term::last())

@@ -253,12 +253,15 @@ impl<'s, 't> Translator<'s, 't> {
         left: &Expr,
         right: &Expr,
     ) -> Result<Option<Logic>, Outside> {
-        // shape: every other expression is not a count, and translated as what it is.
-        let is_sum = |expr: &Expr| matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body));
-        let (op, sum, other) = match (is_sum(left), is_sum(right)) {
+        let (op, sum, other) = match (self.is_count(left), self.is_count(right)) {
             (true, false) => (op, left, right),
             (false, true) => (op.mirrored(), right, left),
-            (false, false) | (true, true) => return Ok(None),
+            (true, true) if self.is_same_count(left, right)? => {
+                let holds = matches!(op, BinaryOp::Eq | BinaryOp::Le | BinaryOp::Ge);
+                return Ok(Some(Logic::Const(holds)));
+            }
+            (true, true) => return self.outside("two counts that are compared with each other"),
+            (false, false) => return Ok(None),
         };
 
         let mut parts = Vec::new();
@@ -275,6 +278,44 @@ impl<'s, 't> Translator<'s, 't> {
         Ok(Some(Logic::any(parts)))
     }
 
+    /// Is it how many satisfy something, or a sum of such numbers?
+    fn is_count(&self, expr: &Expr) -> bool {
+        // shape: every other expression is not a count, and translated as what it is.
+        match expr {
+            Expr::Quantified {
+                quantifier: Quantifier::Sum,
+                body,
+                ..
+            } => self.is_boolean(body),
+            Expr::Binary(BinaryOp::Add, left, right) => self.is_count(left) && self.is_count(right),
+            _ => false,
+        }
+    }
+
+    /// Do two counts count the same, in the same words but for the names that they bind?
+    fn is_same_count(&mut self, left: &Expr, right: &Expr) -> Result<bool, Outside> {
+        // shape: sums of counts are not compared.
+        let (Expr::Quantified { .. }, Expr::Quantified { .. }) = (left, right) else {
+            return Ok(false);
+        };
+        let var = self.fresh.var();
+        let mut said = Vec::new();
+        for count in [left, right] {
+            // shape: both were just looked at.
+            if let Expr::Quantified {
+                bound,
+                lo,
+                hi,
+                body,
+                ..
+            } = count
+            {
+                said.push(self.instance(*bound, (lo, hi), body, var)?);
+            }
+        }
+        Ok(said[0] == said[1])
+    }
+
     /// "How many satisfy" compared with the last index plus `offset`: how many do not is compared with
     /// what is left of all.
     fn rest_compared(&mut self, op: BinaryOp, sum: &Expr, offset: i64) -> Result<Logic, Outside> {
@@ -287,7 +328,7 @@ impl<'s, 't> Translator<'s, 't> {
             body,
         } = sum
         else {
-            unreachable!("the caller has looked");
+            return self.outside("a sum of counts that is compared with the number of processes");
         };
         let whole = |term: Term| vec![(Logic::Const(true), term)];
         let first = whole(Term::number(self.system.first));
@@ -346,16 +387,24 @@ impl<'s, 't> Translator<'s, 't> {
 
     /// Do at least `n` values of the bound name satisfy the body of the sum?
     fn at_least(&mut self, sum: &Expr, n: i64) -> Result<Logic, Outside> {
-        // shape: the caller asks about sums only.
-        let Expr::Quantified {
-            bound,
-            lo,
-            hi,
-            body,
-            ..
-        } = sum
-        else {
-            unreachable!("the caller has looked");
+        // shape: the caller asks about counts only.
+        let (bound, lo, hi, body) = match sum {
+            Expr::Quantified {
+                bound,
+                lo,
+                hi,
+                body,
+                ..
+            } => (bound, lo, hi, body),
+            Expr::Binary(_, left, right) => {
+                // So many of one kind, and the rest of the other.
+                let parts = (0..=n).map(|some| {
+                    let rest = self.at_least(right, n - some)?;
+                    Ok(Logic::all([self.at_least(left, some)?, rest]))
+                });
+                return Ok(Logic::any(parts.collect::<Result<Vec<_>, Outside>>()?));
+            }
+            _ => unreachable!("the caller has looked"),
         };
 
         let mut vars: Vec<IndexVar> = Vec::new();

@@ -10,6 +10,9 @@ use super::logic::{Base, CellId, ColumnId, FieldId, Logic, Term, Time};
 use super::system::{Outside, Source};
 use super::translate::Translator;
 
+/// So many steps around the ring are known at once.
+const MAX_STEPS: u64 = 2;
+
 impl Translator<'_, '_> {
     /// An integer expression.
     pub(super) fn cases(&mut self, expr: &Expr) -> Result<Cases, Outside> {
@@ -114,7 +117,7 @@ impl Translator<'_, '_> {
         Ok(cases)
     }
 
-    /// Modulo a constant, or one step up or down modulo the parameter.
+    /// Modulo a constant, or a few steps up or down modulo the parameter.
     fn modulo(&mut self, left: &Expr, right: &Expr) -> Result<Cases, Outside> {
         let modulus = self.cases(right)?;
         let parameter = self.system.parameter();
@@ -125,30 +128,57 @@ impl Translator<'_, '_> {
         let mut cases = Vec::new();
 
         for (condition, Term { base, offset }) in self.cases(&left)? {
-            let value = Term::of(base);
-            let zero = Term::number(0);
-            let highest = parameter.plus(-1);
-            let is_index = self.system.in_range(value, zero, highest);
-            let escape = Logic::all([condition.clone(), Logic::not(is_index)]);
-            self.errors.push(escape);
-            let (edge, wrapped) = match offset {
-                0 => (None, zero),
-                1 => (Some(highest), zero),
-                -1 => (Some(zero), highest),
-                _ => return self.outside("more than one step around the ring"),
-            };
-            match edge {
-                None => cases.push((condition, value)),
-                Some(edge) => {
-                    let at_edge = Logic::equal(value, edge);
-                    let inside = Logic::all([condition.clone(), Logic::not(at_edge.clone())]);
-                    cases.push((Logic::all([condition, at_edge]), wrapped));
-                    cases.push((inside, value.plus(offset)));
-                }
+            if offset.unsigned_abs() > MAX_STEPS {
+                return self.outside("more than two steps around the ring");
             }
+            self.around(&condition, Term::of(base), offset, &mut cases);
         }
 
         Ok(cases)
+    }
+
+    /// An index plus a small number, modulo the parameter. Families that start at 1 have the parameter
+    /// as an index, too. It is an error unless the index is one of these and one turn is enough.
+    fn around(&mut self, condition: &Logic, value: Term, offset: i64, cases: &mut Cases) {
+        let parameter = self.system.parameter();
+        let has_parameter = self.system.last_offset >= 0;
+        let highest = parameter.plus(if has_parameter { 0 } else { -1 });
+        let is_index = self.system.in_range(value, Term::number(0), highest);
+
+        // Too low by one turn, and too high.
+        let low = (0..-offset).map(|at| (Term::number(at), parameter.plus(at + offset)));
+        let first = i64::from(!has_parameter);
+        let high = (first..=offset).map(|below| {
+            let at = parameter.plus(-below);
+            (at, Term::number(offset - below))
+        });
+        let edges: Vec<(Term, Term)> = low.chain(high).collect();
+
+        // Modulo 1 everything is 0.
+        let is_one = if has_parameter || offset.unsigned_abs() > 1 {
+            Logic::equal(parameter, Term::number(1))
+        } else {
+            Logic::Const(false)
+        };
+        let mut rest = Logic::all([condition.clone(), Logic::not(is_one.clone())]);
+        cases.push((Logic::all([condition.clone(), is_one]), Term::number(0)));
+        for (at, wrapped) in edges {
+            let is_there = Logic::equal(value, at);
+            let here = Logic::all([rest.clone(), is_there.clone()]);
+            rest = Logic::all([rest, Logic::not(is_there)]);
+            let fits = self
+                .system
+                .in_range(wrapped, Term::number(0), parameter.plus(-1));
+            if has_parameter || offset.unsigned_abs() > 1 {
+                self.errors
+                    .push(Logic::all([here.clone(), Logic::not(fits)]));
+            }
+            cases.push((here, wrapped));
+        }
+        let escape = Logic::all([rest.clone(), Logic::not(is_index)]);
+        self.errors.push(escape);
+        cases.push((rest, value.plus(offset)));
+        cases.retain(|(condition, _)| *condition != Logic::Const(false));
     }
 
     fn modulo_constant(&mut self, left: &Expr, right: &Expr) -> Result<Cases, Outside> {

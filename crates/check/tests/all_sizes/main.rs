@@ -4,5 +4,6 @@ mod families;
 mod parameterized;
 mod parameterized_defects;
 mod parameterized_random;
+mod parameterized_rewritten;
 mod parameterized_support;
 mod parameterized_twins;

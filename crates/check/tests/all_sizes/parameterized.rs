@@ -365,9 +365,9 @@ fn what_is_outside_the_class_is_named() {
         ),
         (
             "var s : 0..N-1 = 0",
-            "{ s := (s + 2) mod N }",
-            "more than one step around",
-            "s := (s + 2) mod N",
+            "{ s := (s + 3) mod N }",
+            "more than two steps around",
+            "s := (s + 3) mod N",
         ),
         (
             "var s : 0..N-1 = 0",
@@ -382,10 +382,10 @@ fn what_is_outside_the_class_is_named() {
             "s[j] := s[i]",
         ),
         (
-            "process Q(i in 1..N) { b { skip } }",
+            "process Q(i in -1..N-1) { b { skip } }",
             "",
-            "`P`, whose indices differ",
-            "P",
+            "the negative index of `Q`",
+            "Q",
         ),
         (
             "process Q(i in 0..3) { b { skip } }",

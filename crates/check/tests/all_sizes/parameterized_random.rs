@@ -2,18 +2,19 @@
 //! with up to seven processes, and what is violated is so on the instance that is named.
 
 use crate::parameterized_support::{answer, instance, load_instance, source};
-use abstraction::parameterized::{Family, Sample, Transition};
+use abstraction::parameterized::{Family, Sample, Transition, with_one_range, without_negatives};
 use evidence::Verdict;
+use model::Scope;
 use testkit::cases;
 
 /// Instances up to this number of processes are compared with what is claimed.
 const MAX_INSTANCE: i64 = 7;
 
 /// A generator of small numbers, the same in every run.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, n: usize) -> usize {
+    pub fn roll(&mut self, n: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -21,7 +22,7 @@ impl Dice {
         (self.0 >> 33) as usize % n
     }
 
-    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.roll(all.len())]
     }
 }
@@ -529,7 +530,7 @@ fn waiting(dice: &mut Dice) -> String {
 }
 
 /// Checks so many models; at least the given share (in percent) must be proved, and refuted.
-fn never_wrong(
+pub fn never_wrong(
     n_models: u32,
     seed: u64,
     least: (usize, usize),
@@ -610,12 +611,16 @@ fn indices_of_every_process() {
 }
 
 /// Steps that a formula describes between states of small instances, and steps of these instances.
-fn described_steps(text: &str) -> usize {
+pub fn described_steps(text: &str) -> usize {
     let loaded = lang::load(source(text), &source::Options::default());
     let Some(family) = loaded.family() else {
         return 0;
     };
-    let Ok(family) = Family::new(&family.template) else {
+    let (template, scope) = (&family.template, Scope::default());
+    let (template, scope) = with_one_range(template, &scope).unwrap_or((template.clone(), scope));
+    let natural = without_negatives(&template, &scope);
+    let template = natural.map_or(template, |(template, _)| template);
+    let Ok(family) = Family::new(&template) else {
         return 0;
     };
     let mut n_steps = 0;

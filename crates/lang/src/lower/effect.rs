@@ -231,6 +231,11 @@ impl<'a> Lowerer<'a> {
                     let (bound, _) = self.bind_value(name, choose, wanted, span, out)?;
                     stores.push(Store::simple(place, Expr::Bound(bound)));
                 }
+                (Type::Array(array), ast::Value::Plain(expr))
+                    if super::open::is_open(&ty) && is_alone =>
+                {
+                    return self.open_assignment(place, array, (expr, span), out);
+                }
                 (ty, ast::Value::Plain(expr)) if super::open::is_open(ty) => {
                     self.report_open_array(expr.span);
                     return None;

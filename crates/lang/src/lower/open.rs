@@ -12,13 +12,14 @@ use base::{Diagnostic, Span};
 use logic::Ltl;
 use model::{
     Access, ArrayType, BinaryOp, BoundId, Distinguished, Expr, Hint, Hints, Initial, Place,
-    Quantifier, Scalar, Scope, Template, Type, VarId,
+    Quantifier, Scalar, Scope, Stmt, StmtKind, Template, Type, VarId,
 };
 
 use source::Options;
 
 use super::Lowerer;
-use super::names::{Binding, Global, Ty};
+use super::names::{Binding, Global, Ty, Value};
+use super::types::ty_of;
 use crate::ast::{self, AbstractDecl, Binder, Decl, ExprKind, File, Ident};
 
 /// How many distinguished processes a question may have.
@@ -33,6 +34,8 @@ pub(super) struct Open {
     several: bool,
     /// The parameters: what stands for each, its name, where it is declared.
     parameters: Vec<(BoundId, String, Span)>,
+    /// The least value of the last parameter, if it has one.
+    least: Option<i64>,
     /// What ranges end at, if there are several.
     ends: Vec<Expr>,
     /// Can a universal (`true`) or existential (`false`) quantifier here be pulled out as a
@@ -95,6 +98,7 @@ impl Open {
             parameter,
             name,
             span,
+            least: self.least,
         })
     }
 
@@ -150,9 +154,9 @@ impl<'a> Lowerer<'a> {
         self.parameter(name, options);
         let parameter = self.open.parameters.last();
         if let Some((bound, ..)) = parameter.filter(|open| open.2 == name.span) {
-            let least = Expr::Int(least);
-            let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), least);
+            let enough = Expr::binary(BinaryOp::Ge, Expr::Bound(*bound), Expr::Int(least));
             self.parts.init.push(enough);
+            self.open.least = Some(least);
         }
     }
 
@@ -242,6 +246,24 @@ impl<'a> Lowerer<'a> {
         }))))
     }
 
+    /// Reports a range that is not that of the indices of an array of open length.
+    fn check_indices_of(
+        &mut self,
+        array: &ArrayType,
+        lo: &'a ast::Expr,
+        hi: &'a ast::Expr,
+    ) -> Option<()> {
+        let (first, last) = self.open_range(lo, hi, i64::MAX)?;
+        let length = last.saturating_sub(first).saturating_add(1);
+        let is_same = first == array.lo && length == array.len as i64;
+        if !is_same {
+            let message = "the comprehension must range over the indices of the array";
+            let span = lo.span.to(hi.span);
+            self.report(Diagnostic::error("wrong-length", span, message));
+        }
+        is_same.then_some(())
+    }
+
     /// `[i in 0..N-1: e]` as the initial value of an array of open length: it starts with any values,
     /// and `init` demands these.
     pub(super) fn open_comprehension(
@@ -256,18 +278,7 @@ impl<'a> Lowerer<'a> {
             self.report_open_array(expr.span);
             return None;
         };
-        let (first, last) = self.open_range(lo, hi, i64::MAX)?;
-        let length = last.saturating_sub(first).saturating_add(1);
-        if first != array.lo || length != array.len as i64 {
-            let message = "the comprehension must range over the indices of the array";
-            self.report(Diagnostic::error(
-                "wrong-length",
-                lo.span.to(hi.span),
-                message,
-            ));
-            return None;
-        }
-
+        self.check_indices_of(array, lo, hi)?;
         let (lo, hi) = (self.int_expr(lo)?, self.int_expr(hi)?);
         let bound = self.fresh_bound(&name.text);
         self.scope.push(Binding::bound(&name.text, bound, Ty::Int));
@@ -295,6 +306,74 @@ impl<'a> Lowerer<'a> {
             body: Box::new(Expr::binary(BinaryOp::Eq, element, value)),
         });
         Some(Initial::Any)
+    }
+
+    /// `a := e` for an array of open length: a loop over its elements. Its values must not depend on
+    /// what the loop has stored.
+    pub(super) fn open_assignment(
+        &mut self,
+        place: Place,
+        array: &ArrayType,
+        (expr, span): (&'a ast::Expr, Span),
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
+        let Type::Scalar(scalar) = array.element else {
+            self.report_open_array(expr.span);
+            return None;
+        };
+        let element = |bound| vec![Access::Index(Expr::Bound(bound))];
+        let (bound, value) = match &expr.kind {
+            ExprKind::Comprehension(name, lo, hi, body) => {
+                self.check_indices_of(array, lo, hi)?;
+                let bound = self.fresh_bound(&name.text);
+                self.scope.push(Binding::bound(&name.text, bound, Ty::Int));
+                let value = self.value_for(body, scalar);
+                self.scope.pop();
+                (bound, value?)
+            }
+            ExprKind::Array(_) => {
+                self.report_open_array(expr.span);
+                return None;
+            }
+            _ => {
+                let bound = self.fresh_bound("index");
+                match self.operand(expr, Some(ty_of(scalar)))? {
+                    Value::Composite(mut other, Type::Array(ty)) if *ty == *array => {
+                        other.path.extend(element(bound));
+                        (bound, Expr::Read(other))
+                    }
+                    Value::Composite(..) | Value::Cells(..) => {
+                        self.report_open_array(expr.span);
+                        return None;
+                    }
+                    Value::Scalar(..) => (bound, self.value_for(expr, scalar)?),
+                }
+            }
+        };
+
+        let mut is_settled = true;
+        value.for_each_read(&mut |read| {
+            is_settled &= read.var != place.var || read.path == element(bound);
+        });
+        if !is_settled {
+            let message = "the new elements of an array of open length depend on other elements";
+            let help = "the elements are assigned one after the other: copy the array first";
+            self.report(Diagnostic::error("open-array", expr.span, message).help(help));
+            return None;
+        }
+        let (parameter, ..) = self.open.parameters.last()?;
+        let length = model::as_open_end(i64::try_from(array.len).ok()?)?;
+        let last = Expr::binary(
+            BinaryOp::Add,
+            Expr::Bound(*parameter),
+            Expr::Int(length.saturating_add(array.lo).saturating_sub(1)),
+        );
+        let mut place = place;
+        place.path.extend(element(bound));
+        let body = vec![Stmt::new(StmtKind::Assign(place, value), span)];
+        let all = StmtKind::For(bound, Expr::Int(array.lo), last, body);
+        out.push(Stmt::new(all, span));
+        Some(())
     }
 
     pub(super) fn report_open_array(&mut self, span: Span) {
