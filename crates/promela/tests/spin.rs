@@ -12,8 +12,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Budget, Fairness, NoProgress, Source};
 use check::Plan;
@@ -323,22 +321,7 @@ fn counts_and_verdicts_equal_spins() {
     }
     let models = models();
     assert!(models.len() >= 25, "only {} models", models.len());
-    let next = AtomicUsize::new(0);
-    let differences = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(path) = models.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = compare(path);
-                    differences
-                        .lock()
-                        .expect("no thread panics here")
-                        .extend(found);
-                }
-            });
-        }
-    });
-    let differences = differences.into_inner().expect("all threads have ended");
+    let differences = testkit::side_by_side(&models, |path| compare(path)).concat();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 

@@ -187,7 +187,7 @@ fn philosophers_under_strong_fairness() {
     for (n, n_states) in [(10, 154_451), (12, 1_684_802)] {
         assert_holds(&philosophers(n), "strong-process", n_states);
     }
-    let explored = starving(&philosophers(20), "strong-process");
+    let explored = starving(&philosophers(16), "strong-process");
     println!("{} states, {} nodes", explored.n_states, explored.n_nodes);
     assert!(matches!(explored.found, Found::Nothing));
 }

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// How many random cases a test tries: `normal`, times the factor in the environment variable
 /// `FAIR_CASES` (1 if there is none), and at least one.
 ///
@@ -53,4 +55,27 @@ pub fn halves<T: Send>(work: impl Fn(u64) -> T + Sync) -> [T; 2] {
             result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })
+}
+
+/// What two threads make of each item, in the order of the items. Each takes the next item as soon as
+/// it is free, so they end at about the same time even if some items take much longer than others.
+///
+/// # Panics
+/// If one of them panics.
+///
+/// ```
+/// let lengths = testkit::side_by_side(&["a", "", "ab"], |text| text.len());
+/// assert_eq!(lengths, [1, 0, 2]);
+/// ```
+pub fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let made = halves(|_| {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let own = numbers.map_while(|number| Some((number, work(items.get(number)?))));
+        own.collect::<Vec<_>>()
+    });
+
+    let mut made: Vec<(usize, R)> = made.into_iter().flatten().collect();
+    made.sort_by_key(|(number, _)| *number);
+    made.into_iter().map(|(_, result)| result).collect()
 }

@@ -22,7 +22,7 @@ pub mod values;
 mod wires;
 
 pub use branching::{BranchingOracle, random_ctl_star};
-pub use cases::{cases, halves, scaled};
+pub use cases::{cases, halves, scaled, side_by_side};
 pub use formula::random_formula;
 pub use models::{
     ModelShape, RelatedText, communicating_text, random_model, related_constructs, related_model,

@@ -173,13 +173,21 @@ fn binary_operations_agree_with_their_definitions() {
             check_pair(left, right, &budget);
         }
     }
-    let two_valued = automata(3, &[FALSE, TRUE], var);
-    for (index, left) in two_valued.iter().enumerate() {
-        // Every pair once; what is not symmetric is asked both ways.
-        for right in &two_valued[index..] {
-            check_two_valued_pair(left, right, &budget);
+}
+
+#[test]
+fn binary_operations_with_two_outputs_agree_with_their_definitions() {
+    testkit::halves(|half| {
+        let var = Formulas::new().var(VarKind::Set);
+        let budget = Budget::unlimited();
+        let two_valued = automata(3, &[FALSE, TRUE], var);
+        for index in (half as usize..two_valued.len()).step_by(2) {
+            // Every pair once; what is not symmetric is asked both ways.
+            for right in &two_valued[index..] {
+                check_two_valued_pair(&two_valued[index], right, &budget);
+            }
         }
-    }
+    });
 }
 
 fn check_two_valued_pair(left: &Automaton, right: &Automaton, budget: &Budget) {
