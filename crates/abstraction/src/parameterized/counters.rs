@@ -269,19 +269,18 @@ fn change_of_all(effect: &[Stmt], guard: &Expr, names: (VarId, BoundId)) -> Opti
 
 /// The same of a statement that writes the variable.
 fn change_of(statement: &Stmt, guard: &Expr, names: (VarId, BoundId)) -> Option<Option<i64>> {
-    // shape: what else writes it, such as a loop or a choice, is not known.
-    match &statement.kind {
-        StmtKind::Assign(_, value) => {
-            let by = increment(statement, guard, names);
-            (by.is_some() || !reads(value, names.0)).then_some(by)
-        }
-        StmtKind::If(condition, then, otherwise) => {
-            let then = change_of_all(then, &demanding(guard, condition), names)?;
-            let otherwise = change_of_all(otherwise, guard, names)?;
-            Some(then.filter(|_| then == otherwise))
-        }
-        _ => None,
+    // shape: what else writes it, such as a loop, is not known.
+    if let StmtKind::Assign(_, value) = &statement.kind {
+        let by = increment(statement, guard, names);
+        return (by.is_some() || !reads(value, names.0)).then_some(by);
     }
+    // shape: likewise.
+    let StmtKind::If(condition, then, otherwise) = &statement.kind else {
+        return None;
+    };
+    let then = change_of_all(then, &demanding(guard, condition), names)?;
+    let otherwise = change_of_all(otherwise, guard, names)?;
+    Some(then.filter(|_| then == otherwise))
 }
 
 /// What is demanded where a condition is true, too.
@@ -543,19 +542,18 @@ impl Claims<'_> {
             }
             is_written = true;
             let known = increment(statement, guard, self.names);
-            // shape: nothing else writes a counter.
-            match &mut statement.kind {
-                StmtKind::If(condition, then, otherwise) => {
-                    let demanded = demanding(guard, condition);
-                    shift = self.state(then, (&demanded, statement.span), by);
-                    self.state(otherwise, (guard, statement.span), by);
-                }
-                StmtKind::Assign(_, value) => {
-                    shift = by.or(known).unwrap_or(0);
-                    let claim = self.claim(value, known, shift);
-                    *statement = Stmt::new(StmtKind::Assert(claim), statement.span);
-                }
-                _ => unreachable!("what changes a counter is an assignment"),
+            // shape: nothing else but an assignment writes a counter.
+            if let StmtKind::If(condition, then, otherwise) = &mut statement.kind {
+                let demanded = demanding(guard, condition);
+                shift = self.state(then, (&demanded, statement.span), by);
+                self.state(otherwise, (guard, statement.span), by);
+                continue;
+            }
+            // shape: as above.
+            if let StmtKind::Assign(_, value) = &statement.kind {
+                shift = by.or(known).unwrap_or(0);
+                let claim = self.claim(value, known, shift);
+                *statement = Stmt::new(StmtKind::Assert(claim), statement.span);
             }
         }
 

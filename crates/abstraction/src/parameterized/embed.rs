@@ -157,10 +157,11 @@ impl Smaller {
         {
             self.guard_owner(process, owner);
         }
+        let Some(range) = self.arrays.get(&place.var) else {
+            return;
+        };
         // shape: components have no index.
-        if let Some(range) = self.arrays.get(&place.var)
-            && let Some(Access::Index(index)) = place.path.first_mut()
-        {
+        if let Some(Access::Index(index)) = place.path.first_mut() {
             self.guard(index, *range);
         }
     }
@@ -168,10 +169,12 @@ impl Smaller {
     fn guard_expr(&self, expr: &mut Expr) {
         expr.walk_mut(&mut |inner| {
             // shape: nothing else names a process or an element.
-            match inner {
-                Expr::At { process, owner, .. } => self.guard_owner(*process, owner),
-                Expr::Read(place) => self.guard_place(place),
-                _ => {}
+            if let Expr::At { process, owner, .. } = inner {
+                self.guard_owner(*process, owner);
+            }
+            // shape: likewise.
+            if let Expr::Read(place) = inner {
+                self.guard_place(place);
             }
         });
     }
@@ -229,6 +232,7 @@ impl Smaller {
                 array.lo = whole.0;
                 array.len = open_end(whole.1 - whole.0 + 1) as usize;
             }
+            // shape: any value is any value of all.
             if let Initial::Values(values) = &mut variable.initial {
                 values.truncate(1);
             }

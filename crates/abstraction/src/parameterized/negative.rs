@@ -75,6 +75,7 @@ pub fn without_negatives(template: &Template, scope: &Scope) -> Option<(Template
             Type::Array(array) => array.element = Type::Scalar(Scalar::Range(0, last)),
             ty => *ty = Type::Scalar(Scalar::Range(0, last)),
         }
+        // shape: any value is any number that stands for one.
         if let Initial::Values(values) = &mut variable.initial {
             values.iter_mut().for_each(|value| known.write(value));
         }

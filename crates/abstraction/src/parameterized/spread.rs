@@ -48,19 +48,12 @@ impl Step {
                 Some(Ltl::implies(premise.clone(), conclusion))
             }
             Op::Or(parts) => {
-                let mut found = false;
-                let spread = parts.iter().map(|part| {
-                    let part = (!found).then(|| self.spread(part)).flatten().map_or_else(
-                        || part.clone(),
-                        |part| {
-                            found = true;
-                            part
-                        },
-                    );
-                    part
-                });
-                let parts: Vec<Ltl> = spread.collect();
-                found.then(|| Ltl::or(parts))
+                let mut parts = parts.clone();
+                let spread = parts.iter().enumerate();
+                let spread = spread.map(|(at, part)| Some((at, self.spread(part)?)));
+                let (at, part) = spread.flatten().next()?;
+                parts[at] = part;
+                Some(Ltl::or(parts))
             }
             Op::Always(inner) => Some(Ltl::always(self.spread(inner)?)),
             Op::Next(inner) => Some(Ltl::next(self.spread(inner)?)),
@@ -138,10 +131,11 @@ impl Step {
 
 /// The name, the range and the body of `forall`, or of a negated `exists`.
 fn universal(expr: &Expr) -> Option<(BoundId, Expr, Expr, Expr)> {
-    let (inner, wanted) = match expr {
-        Expr::Not(inner) => (&**inner, Quantifier::Exists),
-        // shape: everything else is looked at below.
-        other => (other, Quantifier::Forall),
+    // shape: everything else is looked at as it is.
+    let (inner, wanted) = if let Expr::Not(inner) = expr {
+        (&**inner, Quantifier::Exists)
+    } else {
+        (expr, Quantifier::Forall)
     };
     // shape: nothing else is quantified.
     let Expr::Quantified {

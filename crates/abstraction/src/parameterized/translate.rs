@@ -281,15 +281,11 @@ impl<'s, 't> Translator<'s, 't> {
     /// Is it how many satisfy something, or a sum of such numbers?
     fn is_count(&self, expr: &Expr) -> bool {
         // shape: every other expression is not a count, and translated as what it is.
-        match expr {
-            Expr::Quantified {
-                quantifier: Quantifier::Sum,
-                body,
-                ..
-            } => self.is_boolean(body),
-            Expr::Binary(BinaryOp::Add, left, right) => self.is_count(left) && self.is_count(right),
-            _ => false,
+        if let Expr::Binary(BinaryOp::Add, left, right) = expr {
+            return self.is_count(left) && self.is_count(right);
         }
+        // shape: likewise.
+        matches!(expr, Expr::Quantified { quantifier: Quantifier::Sum, body, .. } if self.is_boolean(body))
     }
 
     /// Do two counts count the same, in the same words but for the names that they bind?
@@ -388,23 +384,24 @@ impl<'s, 't> Translator<'s, 't> {
     /// Do at least `n` values of the bound name satisfy the body of the sum?
     fn at_least(&mut self, sum: &Expr, n: i64) -> Result<Logic, Outside> {
         // shape: the caller asks about counts only.
-        let (bound, lo, hi, body) = match sum {
-            Expr::Quantified {
-                bound,
-                lo,
-                hi,
-                body,
-                ..
-            } => (bound, lo, hi, body),
-            Expr::Binary(_, left, right) => {
-                // So many of one kind, and the rest of the other.
-                let parts = (0..=n).map(|some| {
-                    let rest = self.at_least(right, n - some)?;
-                    Ok(Logic::all([self.at_least(left, some)?, rest]))
-                });
-                return Ok(Logic::any(parts.collect::<Result<Vec<_>, Outside>>()?));
-            }
-            _ => unreachable!("the caller has looked"),
+        if let Expr::Binary(_, left, right) = sum {
+            // So many of one kind, and the rest of the other.
+            let parts = (0..=n).map(|some| {
+                let rest = self.at_least(right, n - some)?;
+                Ok(Logic::all([self.at_least(left, some)?, rest]))
+            });
+            return Ok(Logic::any(parts.collect::<Result<Vec<_>, Outside>>()?));
+        }
+        // shape: as above.
+        let Expr::Quantified {
+            bound,
+            lo,
+            hi,
+            body,
+            ..
+        } = sum
+        else {
+            unreachable!("the caller has looked");
         };
 
         let mut vars: Vec<IndexVar> = Vec::new();
