@@ -3,7 +3,7 @@
 //! assigned as a whole, and what holds of all processes from some time on.
 
 use crate::parameterized_random::{Dice, described_steps, never_wrong};
-use crate::parameterized_support::{ask_with, instance};
+use crate::parameterized_support::{abstract_answer, ask_with, instance};
 use base::Budget;
 use check::Plan;
 use evidence::Verdict;
@@ -272,4 +272,51 @@ fn formulas_of_rewritten_steps_are_exact() {
         }
     }
     assert!(n_steps > 500, "{n_steps}");
+}
+
+/// Each of these is false, and would be proved if one condition of a rewriting, or of what follows from
+/// it, were left out.
+#[test]
+fn what_is_rewritten_proves_nothing_wrong() {
+    let counted = |step: &str| {
+        format!(
+            "param N  var c : 0..2 = 0  var x : bool = any
+             process P(i in 0..N-1) {{ init a
+               from a {{ s0 {step} -> b  s1 when c < 2 {{ c := c + 1 }} -> b }}
+               from b {{ s2 when c > 0 {{ c := c - 1 }} -> a }} }}
+             property q: always (c == 0 -> forall p in 0..N-1: !(P[p] @ b))"
+        )
+    };
+    let wrong = [
+        counted("when c < 2 { if x { c := c + 1 } }"),
+        counted("when c == 1 { if x { c := c + 1 } else { c := c - 1 } }"),
+        counted("when c < 2 { c := 0 }"),
+        "param N  var o : -1..N-1 = -1
+         process P(i in 0..N-1) { s { o := o + 1 } }
+         property q: always o >= -1"
+            .to_owned(),
+        "param N >= 2  var f : array[1..N-1] of bool = false  var x : bool = false
+         process P(i in 0..N-1) { s when !f[i] { skip } }
+         property q: always !x"
+            .to_owned(),
+        "param N  var v : bool[N] = any
+         process P(i in 0..N-1) { s { if v[i] { v[i] := false } } }
+         property q: eventually !(exists j in 0..N-1: v[j])
+         abstract only for q { some: exists j in 0..N-1: v[j]  ranking r(i): v[i] }"
+            .to_owned(),
+        "param N >= 3  var t : 1..N = 1
+         process P(i in 1..N) { s when i == 1 { t := ((i - 2 + N) mod N) + 1 } }
+         property q: always t != N"
+            .to_owned(),
+        "param N  var v : bool[N] = false
+         process P(i in 0..N-1) { s when !v[i] { v[i] := true } }
+         property q: eventually always !(exists p in 0..N-1: v[p])"
+            .to_owned(),
+    ];
+    for text in wrong {
+        let verdict = abstract_answer(&text, "q").outcome.verdict;
+        assert!(!matches!(verdict, Verdict::Holds { .. }), "{text}");
+        let is_violated = |value| matches!(instance(&text, "q", value), Some(Verdict::Violated(_)));
+        assert!((1..=4).any(is_violated), "{text}");
+    }
 }
