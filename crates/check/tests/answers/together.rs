@@ -4,7 +4,7 @@ use base::NoProgress;
 use check::{Outcome, Plan, Reduction, answer, answer_together};
 use evidence::{Verdict, Violation};
 use logic::{NamedProperty, Property};
-use model::Scope;
+use model::{AtomMeaning, Model, Scope};
 use source::{Question, System};
 use testkit::{ModelShape, Random, cases, random_model};
 
@@ -23,8 +23,22 @@ fn told(outcome: &Outcome) -> (String, Option<usize>, u64, u64) {
     (verdict, length, stats.n_states, stats.n_transitions)
 }
 
+/// Does a question ask whether any step is possible? Alone it may be answered when states are expanded,
+/// so how many are visited until a goal is met depends on what else is asked.
+fn may_wait(model: &Model, question: &Question) -> bool {
+    let (Property::Invariant(formula) | Property::Reachable(formula)) = &question.property.property
+    else {
+        return false;
+    };
+    let atoms = formula.atoms();
+    let mut meanings = atoms
+        .iter()
+        .map(|atom| &model.parts().atoms[atom.index()].meaning);
+    meanings.any(|meaning| matches!(meaning, AtomMeaning::Deadlock))
+}
+
 /// Asks everything about a model that can be asked of its atoms by exploring.
-fn questions(model: &model::Model) -> Vec<Question> {
+fn questions(model: &Model) -> Vec<Question> {
     let atoms = (0..model.parts().atoms.len()).map(base::AtomId::new);
     let mut properties: Vec<Property> = atoms
         .flat_map(|atom| {
@@ -53,8 +67,7 @@ fn questions(model: &model::Model) -> Vec<Question> {
 
 #[test]
 fn one_exploration_answers_as_several_do() {
-    let mut n_together = 0;
-    let mut n_met = 0;
+    let (mut n_together, mut n_met, mut n_counted) = (0, 0, 0);
     for seed in 0..u64::from(cases(150)) {
         let mut random = Random::new(seed);
         let shape = [ModelShape::Tiny, ModelShape::Rich, ModelShape::Loose][random.below(3)];
@@ -75,13 +88,22 @@ fn one_exploration_answers_as_several_do() {
                 };
                 let alone = answer(&systems, question, &plan, &mut NoProgress);
                 let alone = alone.expect("evidence is right");
-                let name = &question.property.name;
-                assert_eq!(told(&found), told(&alone), "seed {seed}, {name}");
+                let context = format!("seed {seed}, {}", question.property.name);
+                let (mut found, mut alone) = (told(&found), told(&alone));
+                let is_met = found.1.is_some();
+                if is_met && may_wait(&systems[0].model, question) {
+                    (found.2, found.3) = (0, 0);
+                    (alone.2, alone.3) = (0, 0);
+                } else {
+                    n_counted += usize::from(is_met);
+                }
+                assert_eq!(found, alone, "{context}");
                 n_together += 1;
-                n_met += usize::from(told(&found).1.is_some());
+                n_met += usize::from(is_met);
             }
         }
     }
     assert!(n_together > 500, "only {n_together} questions together");
     assert!(n_met > 100, "only {n_met} goals met");
+    assert!(n_counted > 100, "only {n_counted} goals met with counts");
 }
