@@ -34,6 +34,7 @@ fn may_wait(model: &Model, question: &Question) -> bool {
     let mut meanings = atoms
         .iter()
         .map(|atom| &model.parts().atoms[atom.index()].meaning);
+    // shape: nothing else waits for the steps of a state.
     meanings.any(|meaning| matches!(meaning, AtomMeaning::Deadlock))
 }
 
