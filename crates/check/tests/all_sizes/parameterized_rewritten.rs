@@ -265,7 +265,7 @@ fn what_holds_of_all_from_some_time_on() {
 #[test]
 fn formulas_of_rewritten_steps_are_exact() {
     let mut dice = Dice(3004);
-    let (n_rounds, mut n_steps) = (cases(8), 0);
+    let (n_rounds, mut n_steps) = (cases(30), 0);
     for _ in 0..n_rounds {
         for text in [claims(&mut dice), negatives(&mut dice), settling(&mut dice)] {
             n_steps += described_steps(&text);

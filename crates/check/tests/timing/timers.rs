@@ -348,7 +348,9 @@ fn settings_decide_what_the_abstract_model_leaves_open() {
 #[test]
 fn settings_are_not_alike_while_another_timer_runs() {
     // The place is reached with the setting 99 only, which is not tried.
-    let text = format!("{FAR} property hits: E(F(P @ c))");
+    // (Where a timer is set at several places, no settings are compared.)
+    let far = FAR.replace("{ set t := any } -> c", "-> c");
+    let text = format!("{far} property hits: E(F(P @ c))");
     let found = outcomes(&text, &Plan::default());
     let hits = found.last().expect("it was asked");
     assert_eq!(hits.verdict.name(), "unknown", "{:?}", hits.remarks);
